@@ -1,0 +1,82 @@
+// Binds the arguments of a job's node to a kernel's schema: fills defaults, gives scalars their
+// type, and finds everything that is wrong.
+//
+// Thread safety: pure functions. Cost: linear in the number of arguments; no driver call.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "base/error_context.h"
+#include "kernels/schema.h"
+
+namespace weft::kernels {
+
+// A buffer as the job gives it. Its bytes start at `offset_bytes` of an allocation that is aligned
+// to at least 256 bytes.
+struct GivenBuffer {
+  std::optional<DType> dtype;  // nullopt: untyped bytes, which take the type the schema asks for
+  absl::Span<const uint64_t> shape;  // outermost first; empty: not declared
+  uint64_t size_bytes = 0;
+  uint64_t offset_bytes = 0;
+  // Which allocation it is a part of, for the check of overlaps; nullopt: not checked.
+  std::optional<uint64_t> storage;
+};
+
+// The views must outlive the call of Bind alone.
+struct GivenArgument {
+  absl::string_view name;
+  std::variant<GivenBuffer, Number> value;
+};
+
+// A scalar in its argument's type: the value's bytes, little-endian, in the low bytes of `bits`.
+struct ScalarValue {
+  DType dtype = DType::kI64;
+  uint64_t bits = 0;
+
+  // The value as an extent. REQUIRES: an integer type. A negative value reads as 0.
+  uint64_t AsExtent() const;
+  double AsDouble() const;
+  friend bool operator==(const ScalarValue&, const ScalarValue&) = default;
+};
+
+enum class Origin : uint8_t { kGiven, kDefault };
+
+struct BoundArgument {
+  DType dtype = DType::kF32;
+  Origin origin = Origin::kGiven;
+  uint64_t touched_bytes = 0;  // buffer: bytes from its start that the kernel may access
+  ScalarValue scalar;          // scalar: its value
+};
+
+// The arguments of one call, in schema order.
+struct BoundCall {
+  std::vector<BoundArgument> arguments;
+  uint64_t workspace_bytes = 0;
+};
+
+// `violations` name the argument in `field`; `call` is complete only when there are none.
+struct BindResult {
+  BoundCall call;
+  std::vector<FieldViolation> violations;
+  bool ok() const { return violations.empty(); }
+};
+
+// Reports, all at once: unknown (with the nearest name), repeated and missing arguments, a buffer
+// for a scalar and the reverse, dtypes not allowed, values that the type cannot hold or outside the
+// limits, buffers too small (with figures), misaligned offsets, shapes that contradict a defaulted
+// extent, sizes that overflow, and overlaps that the kernel does not allow.
+BindResult Bind(const KernelSchema& schema, absl::Span<const GivenArgument> given);
+
+// The product's value; nullopt when it does not fit 64 bits.
+std::optional<uint64_t> Evaluate(const Product& product, const BoundCall& call);
+
+// `number` in type `dtype`; nullopt when it is not representable: a fraction or a value out of
+// range for an integer type, a finite value beyond the largest finite one for a float type.
+std::optional<ScalarValue> ConvertNumber(const Number& number, DType dtype);
+
+}  // namespace weft::kernels
