@@ -1,0 +1,156 @@
+// Builds a job in C++ that reads like its job file.
+//
+//   JobBuilder job("edges");
+//   auto image = job.Upload("image", {480, 640}, std::span<const uint8_t>(pixels));
+//   auto blurred = job.Buffer("blurred", v1::DATA_TYPE_U8, {480, 640});
+//   job.Kernel("gaussian_blur").Arg("src", image).Arg("dst", blurred).Arg("sigma", 1.5);
+//   job.Download("edges", blurred);
+//   client.Run(job.proto());
+//
+// The builder checks nothing: the server does, and names everything that is wrong.
+//
+// Thread safety: none; one thread builds.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "weft/v1/job.pb.h"
+
+namespace weft::client {
+
+// The DataType of a C++ type (float, double, and the integers of 8 to 64 bits).
+template <typename T>
+constexpr v1::DataType DataTypeOf();
+
+using Shape = std::vector<int64_t>;
+
+// A buffer of the job under construction, or a part of it. A value; names its buffer by text.
+class JobView {
+ public:
+  explicit JobView(std::string buffer) { view_.set_buffer(std::move(buffer)); }
+
+  const std::string& buffer() const { return view_.buffer(); }
+  // Bytes [offset, offset + size) of the buffer (not of this view); size 0: up to its end.
+  JobView Range(uint64_t offset_bytes, uint64_t size_bytes) const;
+  // The same bytes with another shape.
+  JobView Reshaped(const Shape& shape) const;
+  const v1::View& proto() const { return view_; }
+
+ private:
+  v1::View view_;
+};
+
+class JobBuilder;
+
+// A node of the job under construction, for ordering and naming. Valid as long as the builder.
+class NodeRef {
+ public:
+  // Sets the node's name ("node<index>" without).
+  NodeRef& Named(absl::string_view name);
+  // This node starts only after `other` has ended, whatever their data says.
+  NodeRef& After(const NodeRef& other);
+  std::string name() const;
+
+ protected:
+  friend class JobBuilder;
+  NodeRef(v1::Node* node, int index) : node_(node), index_(index) {}
+
+  v1::Node* node_;
+  int index_;
+};
+
+// A kernel node: its arguments, in any order.
+class KernelRef : public NodeRef {
+ public:
+  KernelRef& Arg(absl::string_view name, const JobView& view);
+  template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
+  KernelRef& Arg(absl::string_view name, T value) {
+    if constexpr (std::is_floating_point_v<T>) {
+      return FloatArg(name, static_cast<double>(value));
+    } else {
+      return IntegerArg(name, static_cast<int64_t>(value));
+    }
+  }
+  // Blocks and threads of a block, by dimension. Left out: the kernel's own rule.
+  KernelRef& Launch(std::array<uint32_t, 3> grid, std::array<uint32_t, 3> block);
+  KernelRef& Named(absl::string_view name);
+  KernelRef& After(const NodeRef& other);
+
+ private:
+  friend class JobBuilder;
+  using NodeRef::NodeRef;
+  KernelRef& FloatArg(absl::string_view name, double value);
+  KernelRef& IntegerArg(absl::string_view name, int64_t value);
+};
+
+class JobBuilder {
+ public:
+  explicit JobBuilder(absl::string_view name = "");
+  JobBuilder(JobBuilder&&) noexcept = default;
+  JobBuilder& operator=(JobBuilder&&) noexcept = default;
+
+  // Memory of one run.
+  JobView Buffer(absl::string_view name, v1::DataType data_type, const Shape& shape);
+  // A buffer of the server: its name, or Buffer::reference() of client.h.
+  JobView Shared(absl::string_view name, absl::string_view reference);
+
+  // A new buffer of that name with a node that uploads the bytes into it (and is named
+  // "upload_<name>"). The bytes are copied.
+  template <typename T>
+  JobView Upload(absl::string_view name, const Shape& shape, std::span<const T> elements) {
+    return Upload(name, DataTypeOf<std::remove_cv_t<T>>(), shape, std::as_bytes(elements));
+  }
+  JobView Upload(absl::string_view name, v1::DataType data_type, const Shape& shape,
+                 std::span<const std::byte> bytes);
+  // A node that uploads into an existing buffer.
+  NodeRef UploadTo(const JobView& dst, std::span<const std::byte> bytes);
+
+  KernelRef Kernel(absl::string_view kernel);
+  NodeRef Copy(const JobView& src, const JobView& dst);
+  // pattern_bytes: 1, 2 or 4.
+  NodeRef Fill(const JobView& dst, uint32_t pattern, uint32_t pattern_bytes);
+  // A named output.
+  NodeRef Download(absl::string_view output, const JobView& src);
+  // Nothing but order.
+  NodeRef Empty(absl::string_view name);
+
+  // Device, deadline, timeline, …
+  v1::JobOptions& options();
+
+  // The job so far. Lives as long as the builder.
+  const v1::Job& proto() const { return *job_; }
+
+ private:
+  v1::Node* AddNode();
+  NodeRef LastNode() const;
+
+  std::unique_ptr<v1::Job> job_;  // on the heap: nodes must stay where NodeRefs point, also moved
+};
+
+template <typename T>
+constexpr v1::DataType DataTypeOf() {
+  static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>, "no DataType for this type");
+  if constexpr (std::is_floating_point_v<T>) {
+    static_assert(sizeof(T) <= 8, "no DataType for long double");
+    return sizeof(T) == 4 ? v1::DATA_TYPE_F32 : v1::DATA_TYPE_F64;
+  } else if constexpr (sizeof(T) == 1) {
+    return std::is_signed_v<T> ? v1::DATA_TYPE_I8 : v1::DATA_TYPE_U8;
+  } else if constexpr (sizeof(T) == 2) {
+    return std::is_signed_v<T> ? v1::DATA_TYPE_I16 : v1::DATA_TYPE_U16;
+  } else if constexpr (sizeof(T) == 4) {
+    return std::is_signed_v<T> ? v1::DATA_TYPE_I32 : v1::DATA_TYPE_U32;
+  } else {
+    return std::is_signed_v<T> ? v1::DATA_TYPE_I64 : v1::DATA_TYPE_U64;
+  }
+}
+
+}  // namespace weft::client
