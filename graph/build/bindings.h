@@ -1,0 +1,34 @@
+// What a plan needs to become real on one device: addresses and functions.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cuda/driver.h"
+#include "cuda/module.h"
+
+namespace weft::build {
+
+// Where the memory of a plan lies. A value; owns nothing. The memory must stay where it is as long
+// as anything built with these addresses is launched.
+struct Bindings {
+  // By BufferIndex: the address of each shared buffer. Entries of scratch buffers are not read; the
+  // vector may be shorter when only scratch buffers lie behind its end.
+  std::vector<CUdeviceptr> buffers;
+  // Start of the plan's scratch memory; not read when the plan has none. 256-byte aligned.
+  CUdeviceptr scratch = 0;
+  // Start of the plan's staging area, page-locked host memory as the device addresses it
+  // (PinnedHost::device_address); not read when the plan has none.
+  CUdeviceptr staging = 0;
+};
+
+// Finds the entry point of a kernel, and keeps its module loaded as long as the function is used.
+class FunctionResolver {
+ public:
+  virtual ~FunctionResolver() = default;
+  // Errors: NOT_FOUND (no image has `symbol`), FAILED_PRECONDITION (no code for this device).
+  virtual absl::StatusOr<cuda::Function> Resolve(const std::string& symbol) = 0;
+};
+
+}  // namespace weft::build
