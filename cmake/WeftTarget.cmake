@@ -27,7 +27,9 @@ endif()
 # Flags of Weft's own code (never applied to generated code).
 function(weft_own_flags TARGET)
   target_compile_options(${TARGET} PRIVATE
-    -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wimplicit-fallthrough -Werror)
+    -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wimplicit-fallthrough
+    -Wno-missing-field-initializers  # designated initialisers leave members out on purpose
+    -Werror)
   if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
     target_compile_options(${TARGET} PRIVATE -Wthread-safety -Wno-unused-command-line-argument)
   endif()
