@@ -3,6 +3,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/status_macros.h"
 #include "cuda/driver.h"
 #include "cuda/unique_handle.h"
 
@@ -70,5 +71,11 @@ class ScopedContext {
   enum class State { kUnchanged, kPushed } state_ = State::kUnchanged;
   absl::Status status_;
 };
+
+// Makes `context_ref` current for the rest of the enclosing block; returns the error when it
+// cannot.
+#define WEFT_MAKE_CURRENT(context_ref)                                 \
+  const ::weft::cuda::ScopedContext weft_current_context(context_ref); \
+  WEFT_RETURN_IF_ERROR(weft_current_context.status())
 
 }  // namespace weft::cuda
