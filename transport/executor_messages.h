@@ -1,0 +1,38 @@
+// What travels on the fd socket between weftd and one weft-executor: the kinds of FdMessage and
+// their order. (Both programs need the numbers and neither may include the other.) Bodies are
+// messages of proto/weft/executor/v1/executor.proto, serialised; this folder does not know them.
+//
+//   executor                                weftd
+//      │ kHello ───────────────────────────▶ │   once, first. Body: Hello. With Hello.error the
+//      executor then exits │ ◀─────────────────────────── kAttach │   once. 2 fds: launch ring
+//      (weftd made it), transfer area │ kReady ───────────────────────────▶ │   once: the ring is
+//      served and the private gRPC socket is listening │                                     │ │
+//      kAllocation ──────────────────────▶ │   before the reply of Allocate: 1 fd, the device
+//      memory │ ◀─────────────────────────── kImport │   before the call of Import: 1 fd, the
+//      device memory │ kStaging ─────────────────────────▶ │   before the reply of Prepare, when
+//      staging_bytes > 0: 1 fd │                                     │ │ kFault
+//      ───────────────────────────▶ │   at most once: the context is lost, the executor exits
+//      (status 3). │                                     │   Body: GetLaunchReportResponse. Sent
+//      before the ring's completions of │                                     │   the launches that
+//      died with it (they carry kCompletionContextLost) │ ◀──────────────────────────── close │ the
+//      executor ends at once
+//
+// weftd's own order of sending and calling is enough for kImport: the executor waits for the tag
+// that a call names. Messages of different tags may arrive in any order.
+#pragma once
+
+#include <cstdint>
+
+namespace weft::transport {
+
+enum class ExecutorMessage : uint32_t {
+  kHello = 1,       // tag 0
+  kAttach = 2,      // tag 0; fds: [0] ring, [1] transfer area (a sealed memfd of any size)
+  kReady = 3,       // tag 0
+  kAllocation = 4,  // tag: AllocateRequest.tag
+  kImport = 5,      // tag: ImportRequest.tag
+  kStaging = 6,     // tag: PrepareRequest.graph_id
+  kFault = 7,       // tag: id of the graph whose launch showed the fault; 0: none
+};
+
+}  // namespace weft::transport
