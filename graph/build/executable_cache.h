@@ -22,8 +22,8 @@ class ExecutableCache {
   ExecutableCache(const ExecutableCache&) = delete;
   ExecutableCache& operator=(const ExecutableCache&) = delete;
 
-  // An idle executable of that structure (StructureHash), the last one put; nullptr when there is
-  // none. It still has its former arguments: Update it before launching.
+  // An idle executable of that structure (see StructureHash), the last one put; nullptr when there
+  // is none. It still has its former arguments: Update it before launching.
   std::unique_ptr<Executable> Take(uint64_t structure_hash);
 
   // REQUIRES: no launch of it is running or queued. One larger than the cache is destroyed.

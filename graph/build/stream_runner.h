@@ -9,51 +9,44 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/ids.h"
-#include "cuda/context.h"
 #include "cuda/stream.h"
 #include "graph/build/bindings.h"
 
-namespace weft::plan {
-struct Plan;
-}
-
 namespace weft::build {
 
-// When a node ran, in nanoseconds from the start of the run, on the device's clock.
+// When a node ran, on the device's clock.
 struct NodeSpan {
   NodeIndex node;
   LaneId lane;
-  uint64_t start_ns = 0;
+  uint64_t start_ns = 0;  // from the start of the run
   uint64_t end_ns = 0;
 };
 
-// Thread safety: none; one caller at a time. The context outlives it. Making one creates a stream a
-// lane (tens of µs each) and the events it needs; running it makes nothing.
+enum class Timing {
+  kNone,
+  kPerNode,  // two events a node: about 1 µs of the device each
+};
+
+// Thread safety: none; one caller at a time. The context outlives it.
 class StreamRunner {
  public:
-  enum class Timing {
-    kNone,
-    kPerNode,  // two events a node: some 1 µs of the device each
-  };
-
-  // REQUIRES and errors: as BuildGraph. The plan is not kept.
-  static absl::StatusOr<std::unique_ptr<StreamRunner>> Create(const cuda::Context& context,
-                                                              const plan::Plan& plan,
-                                                              const Bindings& bindings,
-                                                              FunctionResolver& resolver,
+  // Makes a stream a lane but the first (tens of µs each) and the events; Run makes nothing. Keeps
+  // nothing of `input` but the context. Errors: those of ResolveOperations; RESOURCE_EXHAUSTED.
+  static absl::StatusOr<std::unique_ptr<StreamRunner>> Create(const BuildInput& input,
                                                               Timing timing);
   ~StreamRunner();
   StreamRunner(const StreamRunner&) = delete;
   StreamRunner& operator=(const StreamRunner&) = delete;
 
-  // Adds one run: it starts after the work in `origin`, and work added to `origin` afterwards
-  // starts when the run has ended. Does not block, except when the device's queues are full. Errors
-  // carry the name of the node that was being added; nodes before it may still run, and `origin` is
-  // ordered behind them.
+  // Adds one run: it starts after the work in `origin`, which is also the first lane, and work
+  // added to `origin` afterwards starts when the run has ended. Does not block, except when the
+  // device's queues are full. A run may be added while the one before it is under way, to the same
+  // `origin`. Errors carry the name of the node that could not be added; `origin` is then ordered
+  // behind those that were.
   absl::Status Run(const cuda::StreamRef& origin);
 
   // The last run's nodes in program order; empty without Timing::kPerNode.
-  // REQUIRES: the last Run was OK and has ended on the device.
+  // REQUIRES: the last Run was OK. Errors: UNAVAILABLE while it has not ended on the device.
   absl::StatusOr<std::vector<NodeSpan>> Timeline() const;
 
  private:

@@ -1,0 +1,69 @@
+// The nodes of a plan as what the driver is asked to do: launches, copies and fills with final
+// addresses. graph_builder, executable and stream_runner carry them out in their own ways.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "base/ids.h"
+#include "cuda/graph.h"
+#include "cuda/module.h"
+#include "graph/build/bindings.h"
+
+namespace weft::build {
+
+struct EmptyOperation {};
+
+// One phase of a kernel node.
+struct KernelOperation {
+  cuda::Function function;
+  cuda::Dim3 grid;
+  cuda::Dim3 block;
+  uint32_t dynamic_shared_bytes = 0;
+  ir::Slice parameters;  // in OperationList::parameter_words: one word a parameter
+};
+
+using Operation = std::variant<EmptyOperation, KernelOperation, cuda::MemcpyNode, cuda::MemsetNode>;
+
+// Thread safety: values. Cost: about 100 bytes an operation.
+struct OperationList {
+  std::vector<Operation> operations;  // grouped by node; the phases of a kernel in order
+  std::vector<uint32_t> first = {
+      0};  // by NodeIndex: where its operations begin; and the end of all
+  std::vector<uint64_t> parameter_words;
+
+  // REQUIRES: `node` is one of the plan's. Never empty.
+  ir::Slice OfNode(NodeIndex node) const {
+    const uint32_t begin = first[node.value()];
+    return ir::Slice{begin, first[node.value() + 1] - begin};
+  }
+};
+
+// Errors: those of `input.resolver` and of the driver, with the node's name in front. Calls the
+// driver only for functions that use more than 48 KiB of dynamic shared memory.
+absl::StatusOr<OperationList> ResolveOperations(const BuildInput& input);
+
+// A kernel operation as cuda::LaunchKernel and cuda::Graph take it. Points into the list it was
+// made from, and must not be moved.
+class LaunchOf {
+ public:
+  LaunchOf(const OperationList& list, const KernelOperation& operation);
+  LaunchOf(const LaunchOf&) = delete;
+  LaunchOf& operator=(const LaunchOf&) = delete;
+  const cuda::KernelLaunch& launch() const { return launch_; }
+
+ private:
+  absl::InlinedVector<void*, 16> params_;
+  cuda::KernelLaunch launch_;
+};
+
+// True when both do the same to the same bytes with the same arguments.
+bool SameOperation(const OperationList& a, const Operation& x, const OperationList& b,
+                   const Operation& y);
+
+}  // namespace weft::build
