@@ -1,0 +1,31 @@
+// Limits of a job. The daemon fills them from its configuration; the defaults are those of
+// weft.config.v1.DaemonConfig.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace weft::ir {
+
+struct Limits {
+  uint64_t max_job_bytes = uint64_t{64} << 20;  // of a job file or message
+  uint32_t max_nodes = 400'000;
+  uint32_t max_buffers = 65'536;  // BufferDecls of a job
+  uint32_t max_arguments = 64;    // of one kernel node
+  uint32_t max_after = 65'536;    // entries of one node's `after`
+  uint32_t max_reported = 64;     // violations listed one by one; the others are counted
+};
+
+// Fixed by the job format (proto/weft/v1/job.proto), not settings.
+inline constexpr size_t kMaxNameBytes = 128;
+inline constexpr size_t kMaxTextBytes = 4096;  // Job.name and file names: a Linux path's limit
+inline constexpr size_t kMaxDimensions = 8;
+inline constexpr uint64_t kMaxBufferBytes = uint64_t{1} << 40;
+// Messages inside messages in a job file. The format itself needs 5 (Job, Node, KernelNode,
+// Argument, View); more is an attack or a mistake.
+inline constexpr int kMaxNesting = 32;
+// Names compared when the nearest name is looked for: keeps an error about one wrong name among
+// 400,000 nodes at a few milliseconds.
+inline constexpr size_t kMaxNearestCandidates = 4096;
+
+}  // namespace weft::ir

@@ -1,0 +1,139 @@
+// A plan: a job's graph after dependency inference, lane assignment and memory placement. Plain
+// data; PlanGraph (planner.h) makes it, graph/build and the executor carry it out, RenderText and
+// RenderDot (render.h) show it. The same graph, device and options give the same plan in every
+// process.
+//
+// How to carry it out: take the nodes in `order`; a node runs behind the one before it in its lane,
+// and behind every node of WaitsOf. Nothing else orders nodes.
+//
+//   for (NodeIndex n : plan.order) {
+//     const PlannedNode& node = plan.node(n);
+//     // stream node.lane: wait for the events of WaitsOf(node), launch LaunchesOf(node) or do the
+//     // copy, fill, upload, download; record an event where node.has_waiters.
+//   }
+//
+// Thread safety: values. Cost: about 150 bytes a node.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "base/byte_range.h"
+#include "base/ids.h"
+#include "graph/ir/graph.h"
+#include "kernels/launch_shape.h"
+
+namespace weft::plan {
+
+using ir::Slice;
+
+// Offsets in the scratch and the staging area are multiples of this. The areas themselves must be
+// aligned to it. 256 is what cuMemAlloc guarantees and what kernels::GivenBuffer asks for.
+inline constexpr uint64_t kAreaAlignment = 256;
+
+// Why a node is in its lane.
+enum class LaneReason : uint8_t {
+  kOpens,      // the first of its lane: no lane was free of work that it need not wait for
+  kContinues,  // behind a node that it depends on
+  kFollows,    // behind a node that has ended before anyway, by way of others
+  kShares,     // behind a node that it does not depend on: all lanes are in use
+};
+
+struct PlannedNode {
+  LaneId lane;
+  uint32_t position = 0;  // in its lane, from 0
+  LaneReason lane_reason = LaneReason::kOpens;
+  bool is_no_op = false;     // nothing to do on the device; keeps its place in the order
+  bool has_waiters = false;  // a node of another lane waits for this one: record an event
+  Slice waits;               // in Plan::waits
+  Slice launches;            // in Plan::launches; kernel nodes only
+  // Kernel nodes whose schema has a workspace: where it lies in the scratch area.
+  ByteRange workspace;
+  // Uploads and downloads: where the bytes lie in the staging area.
+  ByteRange staging;
+};
+
+// Memory of one run. Its bytes are undefined when the run starts.
+struct Scratch {
+  uint64_t size_bytes = 0;  // of the area that a run needs; a multiple of kAreaAlignment
+  // By BufferIndex; nullopt: not scratch, or no node uses it.
+  std::vector<std::optional<uint64_t>> buffer_offsets;
+  // The most bytes that are live at once when the nodes run one by one in `order`: no placement of
+  // that run needs less.
+  uint64_t largest_live_bytes = 0;
+  uint64_t unshared_bytes = 0;  // what it would take if no two buffers shared bytes
+};
+
+enum class LaunchMode : uint8_t {
+  kGraph,    // instantiate a CUDA graph and launch it
+  kStreams,  // issue every node to a stream, with events between them
+};
+
+struct LaunchChoice {
+  LaunchMode mode = LaunchMode::kGraph;
+  std::string reason;
+  // What the choice was made on: microseconds of CPU time, by the cost figures of choose_launch.h.
+  double instantiate_us = 0;
+  double graph_launch_us = 0;
+  double stream_launch_us = 0;
+};
+
+struct Counts {
+  uint64_t dependencies = 0;  // as inferred, without duplicates
+  uint64_t duplicates = 0;    // dropped because the same two nodes were ordered already
+  uint64_t transitive = 0;    // dropped because other dependencies imply them
+  uint64_t joins = 0;         // helper vertices that stand for "all of these nodes"
+};
+
+struct PassReport {
+  std::string name;
+  enum class Outcome : uint8_t { kRan, kSwitchedOff } outcome = Outcome::kRan;
+  absl::Duration duration;
+};
+
+struct Plan {
+  std::vector<PlannedNode> nodes;     // by NodeIndex
+  std::vector<NodeIndex> order;       // an order in which all may be issued
+  std::vector<NodeIndex> lane_nodes;  // grouped by lane, in the order of the lane
+  std::vector<Slice> lanes;           // by LaneId, in lane_nodes
+  // Event edges, grouped by the node that waits, in ascending order: nodes of other lanes.
+  std::vector<NodeIndex> waits;
+  std::vector<kernels::PhaseLaunch> launches;  // grouped by node
+  Scratch scratch;
+  uint64_t staging_bytes = 0;  // a multiple of kAreaAlignment; 0: no uploads, no downloads
+  LaunchChoice launch;
+  uint32_t lane_limit = 0;  // at most so many lanes were allowed
+  Counts counts;
+  std::vector<PassReport> passes;
+
+  const PlannedNode& node(NodeIndex i) const { return nodes[i.value()]; }
+  uint32_t lane_count() const { return static_cast<uint32_t>(lanes.size()); }
+  uint32_t event_edge_count() const { return static_cast<uint32_t>(waits.size()); }
+
+  absl::Span<const NodeIndex> NodesOf(LaneId lane) const {
+    return Part(lane_nodes, lanes[lane.value()]);
+  }
+  absl::Span<const NodeIndex> WaitsOf(const PlannedNode& node) const {
+    return Part(waits, node.waits);
+  }
+  absl::Span<const kernels::PhaseLaunch> LaunchesOf(const PlannedNode& node) const {
+    return Part(launches, node.launches);
+  }
+  // The node before `node` in its lane; nullopt for the first.
+  std::optional<NodeIndex> BeforeInLane(const PlannedNode& node) const {
+    if (node.position == 0) return std::nullopt;
+    return NodesOf(node.lane)[node.position - 1];
+  }
+
+ private:
+  template <typename T>
+  static absl::Span<const T> Part(const std::vector<T>& all, Slice slice) {
+    return absl::MakeConstSpan(all).subspan(slice.begin, slice.count);
+  }
+};
+
+}  // namespace weft::plan
