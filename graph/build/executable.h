@@ -5,10 +5,8 @@
 //   WEFT_RETURN_IF_ERROR(executable->Launch(stream.ref()));
 //
 //   Create ──▶ ready ──Launch──▶ ready
-//                │ ▲
-//         Update │ │ Update (OK)
-//                ▼ │
-//              stale: an Update failed; Launch is FAILED_PRECONDITION
+//                ├─────Update───▶ ready
+//                └─────Update───▶ broken    the driver refused a change; only good for destruction
 #pragma once
 
 #include <cstddef>
@@ -56,7 +54,7 @@ class Executable {
   // addresses, from the next launch on. Only operations that differ are touched, in the way that
   // costs less.
   // Errors: FAILED_PRECONDITION when the structure differs (nothing was changed) or the driver
-  // refuses the change (stale): then create a new one.
+  // refuses the change (broken): then create a new one.
   absl::StatusOr<UpdateReport> Update(const BuildInput& input);
 
   // Moves it to the device ahead of the first launch. Does not block.
@@ -70,10 +68,11 @@ class Executable {
   size_t cost_bytes() const;
 
  private:
-  enum class State { kReady, kStale };
+  enum class State { kReady, kBroken };
   Executable(OperationList operations, BuiltGraph built, cuda::GraphExec exec);
   absl::StatusOr<UpdateReport> Apply(const BuildInput& input, const OperationList& operations,
                                      const std::vector<uint32_t>& changed);
+  absl::Status CheckUsable() const;
   absl::Status UpdateOne(const OperationList& operations, uint32_t position);
 
   OperationList operations_;  // as the executable has them now

@@ -33,7 +33,12 @@ class ExecutableCache {
   size_t bytes() const { return bytes_; }
 
  private:
-  using Entries = std::list<std::unique_ptr<Executable>>;  // oldest first
+  struct Entry {
+    uint64_t structure_hash = 0;
+    size_t cost_bytes = 0;
+    std::unique_ptr<Executable> executable;
+  };
+  using Entries = std::list<Entry>;  // oldest first
   void Remove(Entries::iterator entry);
 
   const size_t max_bytes_;

@@ -1,0 +1,195 @@
+#include "graph/build/operations.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "base/error_context.h"
+#include "base/status_macros.h"
+#include "kernels/parameters.h"
+
+namespace weft::build {
+namespace {
+
+// Dynamic shared memory that every function may use without asking (CUDA C++ Programming Guide,
+// "Shared Memory" of each compute capability).
+constexpr uint32_t kSharedBytesWithoutOptIn = 48 * 1024;
+
+cuda::Dim3 ToCuda(const kernels::Dim3& dim) { return cuda::Dim3{dim.x, dim.y, dim.z}; }
+
+class Resolver {
+ public:
+  explicit Resolver(const BuildInput& input) : input_(input) {}
+
+  absl::StatusOr<OperationList> Run() {
+    const size_t node_count = input_.graph.nodes.size();
+    list_.operations.reserve(node_count);
+    list_.first.reserve(node_count + 1);
+    for (uint32_t i = 0; i < node_count; ++i) {
+      const ir::Node& node = input_.graph.nodes[i];
+      WEFT_RETURN_IF_ERROR(WithContext(AddNode(node, input_.plan.nodes[i]), {"", node.name, ""}));
+      list_.first.push_back(static_cast<uint32_t>(list_.operations.size()));
+    }
+    return std::move(list_);
+  }
+
+ private:
+  absl::Status AddNode(const ir::Node& node, const plan::PlannedNode& planned) {
+    if (planned.is_no_op) {
+      list_.operations.emplace_back(EmptyOperation{});
+      return absl::OkStatus();
+    }
+    return std::visit([&](const auto& op) { return Add(op, planned); }, node.op);
+  }
+
+  absl::Status Add(const ir::EmptyOp&, const plan::PlannedNode&) {
+    list_.operations.emplace_back(EmptyOperation{});
+    return absl::OkStatus();
+  }
+
+  absl::Status Add(const ir::KernelOp& op, const plan::PlannedNode& planned) {
+    const auto launches = input_.plan.LaunchesOf(planned);
+    if (launches.empty()) return Add(ir::EmptyOp{}, planned);
+    std::vector<uint64_t> addresses;
+    for (const ir::View& view : input_.graph.ViewsOf(op)) {
+      WEFT_ASSIGN_OR_RETURN(const CUdeviceptr address, AddressOf(view));
+      addresses.push_back(address);
+    }
+    WEFT_ASSIGN_OR_RETURN(
+        const kernels::ParameterPack pack,
+        kernels::PackParameters(*op.schema, op.call, addresses,
+                                input_.bindings.scratch + planned.workspace.offset));
+    const ir::Slice parameters{static_cast<uint32_t>(list_.parameter_words.size()),
+                               static_cast<uint32_t>(pack.words.size())};
+    list_.parameter_words.insert(list_.parameter_words.end(), pack.words.begin(), pack.words.end());
+    for (const kernels::PhaseLaunch& phase : launches) {
+      WEFT_ASSIGN_OR_RETURN(const cuda::Function function, FunctionOf(phase));
+      list_.operations.emplace_back(KernelOperation{
+          function, ToCuda(phase.grid), ToCuda(phase.block), phase.shared_bytes, parameters});
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Add(const ir::CopyOp& op, const plan::PlannedNode&) {
+    WEFT_ASSIGN_OR_RETURN(const CUdeviceptr destination, AddressOf(op.dst));
+    WEFT_ASSIGN_OR_RETURN(const CUdeviceptr source, AddressOf(op.src));
+    list_.operations.emplace_back(cuda::MemcpyNode{destination, source, op.src.range.size});
+    return absl::OkStatus();
+  }
+
+  absl::Status Add(const ir::FillOp& op, const plan::PlannedNode&) {
+    WEFT_ASSIGN_OR_RETURN(const CUdeviceptr destination, AddressOf(op.dst));
+    cuda::MemsetNode fill;
+    fill.destination = destination;
+    fill.pattern = cuda::FillPattern{op.pattern, op.pattern_bytes};
+    fill.width = op.dst.range.size / op.pattern_bytes;
+    list_.operations.emplace_back(fill);
+    return absl::OkStatus();
+  }
+
+  absl::Status Add(const ir::UploadOp& op, const plan::PlannedNode& planned) {
+    WEFT_ASSIGN_OR_RETURN(const CUdeviceptr destination, AddressOf(op.dst));
+    list_.operations.emplace_back(
+        cuda::MemcpyNode{destination, StagingOf(planned), op.dst.range.size});
+    return absl::OkStatus();
+  }
+
+  absl::Status Add(const ir::DownloadOp& op, const plan::PlannedNode& planned) {
+    WEFT_ASSIGN_OR_RETURN(const CUdeviceptr source, AddressOf(op.src));
+    list_.operations.emplace_back(cuda::MemcpyNode{StagingOf(planned), source, op.src.range.size});
+    return absl::OkStatus();
+  }
+
+  CUdeviceptr StagingOf(const plan::PlannedNode& planned) const {
+    return input_.bindings.staging + planned.staging.offset;
+  }
+
+  absl::StatusOr<CUdeviceptr> AddressOf(const ir::View& view) const {
+    const uint32_t index = view.buffer.value();
+    if (!input_.graph.buffers[index].shared.has_value()) {
+      // A buffer of which no byte is used has no place; its address is passed but never followed.
+      const uint64_t offset = input_.plan.scratch.buffer_offsets[index].value_or(0);
+      return input_.bindings.scratch + offset + view.range.offset;
+    }
+    if (index >= input_.bindings.buffers.size()) {
+      return WEFT_BUG("a shared buffer of the job has no address");
+    }
+    return input_.bindings.buffers[index] + view.range.offset;
+  }
+
+  absl::StatusOr<cuda::Function> FunctionOf(const kernels::PhaseLaunch& phase) {
+    auto [entry, is_new] = functions_.try_emplace(phase.symbol);
+    Known& known = entry->second;
+    if (is_new) {
+      WEFT_ASSIGN_OR_RETURN(known.function, input_.resolver.Resolve(phase.symbol));
+    }
+    if (phase.shared_bytes > known.shared_bytes) {
+      WEFT_RETURN_IF_ERROR(known.function.SetMaxDynamicSharedBytes(phase.shared_bytes));
+      known.shared_bytes = phase.shared_bytes;
+    }
+    return known.function;
+  }
+
+  struct Known {
+    cuda::Function function;
+    uint32_t shared_bytes = kSharedBytesWithoutOptIn;  // it may use so much
+  };
+
+  const BuildInput& input_;
+  OperationList list_;
+  absl::flat_hash_map<std::string, Known> functions_;
+};
+
+absl::Span<const uint64_t> WordsOf(const OperationList& list, const KernelOperation& operation) {
+  return absl::MakeConstSpan(list.parameter_words)
+      .subspan(operation.parameters.begin, operation.parameters.count);
+}
+
+// Whether two operations of one kind are the same.
+struct Same {
+  const OperationList& a;
+  const OperationList& b;
+
+  bool operator()(const EmptyOperation&, const EmptyOperation&) const { return true; }
+  bool operator()(const KernelOperation& x, const KernelOperation& y) const {
+    return x.function.handle() == y.function.handle() && x.grid == y.grid && x.block == y.block &&
+           x.dynamic_shared_bytes == y.dynamic_shared_bytes && WordsOf(a, x) == WordsOf(b, y);
+  }
+  bool operator()(const cuda::MemcpyNode& x, const cuda::MemcpyNode& y) const {
+    return x.destination == y.destination && x.source == y.source && x.size_bytes == y.size_bytes;
+  }
+  bool operator()(const cuda::MemsetNode& x, const cuda::MemsetNode& y) const {
+    return x.destination == y.destination && x.pattern.value == y.pattern.value &&
+           x.pattern.element_size == y.pattern.element_size && x.width == y.width &&
+           x.height == y.height && x.pitch_bytes == y.pitch_bytes;
+  }
+  template <typename X, typename Y>
+  bool operator()(const X&, const Y&) const {
+    return false;  // of different kinds
+  }
+};
+
+}  // namespace
+
+absl::StatusOr<OperationList> ResolveOperations(const BuildInput& input) {
+  return Resolver(input).Run();
+}
+
+LaunchOf::LaunchOf(const OperationList& list, const KernelOperation& operation) {
+  for (const uint64_t& word : WordsOf(list, operation)) {
+    // The driver's signature is not const, but it only reads.
+    params_.push_back(const_cast<uint64_t*>(&word));
+  }
+  launch_.function = operation.function;
+  launch_.grid = operation.grid;
+  launch_.block = operation.block;
+  launch_.dynamic_shared_bytes = operation.dynamic_shared_bytes;
+  launch_.params = params_.data();
+}
+
+bool SameOperation(const OperationList& a, const Operation& x, const OperationList& b,
+                   const Operation& y) {
+  return std::visit(Same{a, b}, x, y);
+}
+
+}  // namespace weft::build

@@ -1,0 +1,194 @@
+#include "graph/build/stream_runner.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "base/error_context.h"
+#include "base/status_macros.h"
+#include "cuda/memory.h"
+#include "graph/build/operations.h"
+
+namespace weft::build {
+namespace {
+
+// One node as it is issued. Events are positions in State::events.
+struct Step {
+  NodeIndex node;
+  LaneId lane;
+  ir::Slice operations;
+  ir::Slice waits;                      // in State::waits
+  std::optional<uint32_t> start_event;  // recorded before its operations, for timing
+  std::optional<uint32_t> end_event;    // recorded behind them
+};
+
+// Issues one operation to a stream, whatever its kind.
+struct Issuer {
+  const cuda::StreamRef& stream;
+  const OperationList& list;
+
+  absl::Status operator()(const EmptyOperation&) const { return absl::OkStatus(); }
+  absl::Status operator()(const KernelOperation& kernel) const {
+    return cuda::LaunchKernel(stream, LaunchOf(list, kernel).launch());
+  }
+  absl::Status operator()(const cuda::MemcpyNode& copy) const {
+    return cuda::CopyAsync(stream, copy.destination, copy.source, copy.size_bytes);
+  }
+  absl::Status operator()(const cuda::MemsetNode& fill) const {
+    return cuda::FillAsync(stream, fill.destination, fill.pattern, fill.width);
+  }
+};
+
+}  // namespace
+
+struct StreamRunner::State {
+  OperationList operations;
+  std::vector<std::string> names;  // of nodes, for errors
+  std::vector<Step> steps;         // in the plan's order
+  std::vector<uint32_t> step_of;   // by NodeIndex
+  std::vector<uint32_t> waits;     // events, grouped by the step that waits
+  std::vector<cuda::Event> events;
+  std::vector<cuda::Stream> streams;  // of the lanes behind the first
+  std::vector<cuda::Event> joins;     // by stream: behind what a run put into it
+  std::optional<cuda::Event> begin;   // of the run
+  Timing timing = Timing::kNone;
+
+  absl::StatusOr<uint32_t> AddEvent(const cuda::Context& context) {
+    const cuda::EventTiming kind =
+        timing == Timing::kPerNode ? cuda::EventTiming::kEnabled : cuda::EventTiming::kDisabled;
+    WEFT_ASSIGN_OR_RETURN(cuda::Event event, cuda::Event::Create(context, kind));
+    events.push_back(std::move(event));
+    return static_cast<uint32_t>(events.size() - 1);
+  }
+
+  cuda::StreamRef StreamOf(LaneId lane, const cuda::StreamRef& origin) const {
+    return lane.value() == 0 ? origin : streams[lane.value() - 1].ref();
+  }
+
+  absl::Status AddStep(const BuildInput& input, NodeIndex node);
+  absl::Status MakeStreams(const cuda::Context& context, uint32_t lane_count);
+  absl::Status Begin(const cuda::StreamRef& origin) const;
+  absl::Status Issue(const Step& step, const cuda::StreamRef& stream) const;
+  absl::Status End(const cuda::StreamRef& origin) const;
+};
+
+absl::Status StreamRunner::State::AddStep(const BuildInput& input, NodeIndex node) {
+  const plan::PlannedNode& planned = input.plan.node(node);
+  Step step;
+  step.node = node;
+  step.lane = planned.lane;
+  step.operations = operations.OfNode(node);
+  step.waits.begin = static_cast<uint32_t>(waits.size());
+  for (const NodeIndex waited : input.plan.WaitsOf(planned)) {
+    // Nodes that are waited for stand earlier in the order and have an event.
+    waits.push_back(*steps[step_of[waited.value()]].end_event);
+  }
+  step.waits.count = static_cast<uint32_t>(waits.size()) - step.waits.begin;
+
+  const bool is_timed = timing == Timing::kPerNode;
+  if (is_timed) {
+    WEFT_ASSIGN_OR_RETURN(step.start_event, AddEvent(input.context));
+  }
+  if (is_timed || planned.has_waiters) {
+    WEFT_ASSIGN_OR_RETURN(step.end_event, AddEvent(input.context));
+  }
+  step_of[node.value()] = static_cast<uint32_t>(steps.size());
+  steps.push_back(step);
+  return absl::OkStatus();
+}
+
+absl::Status StreamRunner::State::MakeStreams(const cuda::Context& context, uint32_t lane_count) {
+  for (uint32_t lane = 1; lane < lane_count; ++lane) {
+    WEFT_ASSIGN_OR_RETURN(cuda::Stream stream, cuda::Stream::Create(context, {}));
+    streams.push_back(std::move(stream));
+    WEFT_ASSIGN_OR_RETURN(cuda::Event join,
+                          cuda::Event::Create(context, cuda::EventTiming::kDisabled));
+    joins.push_back(std::move(join));
+  }
+  if (streams.empty() && timing == Timing::kNone) return absl::OkStatus();
+  WEFT_ASSIGN_OR_RETURN(begin, cuda::Event::Create(context, timing == Timing::kPerNode
+                                                                ? cuda::EventTiming::kEnabled
+                                                                : cuda::EventTiming::kDisabled));
+  return absl::OkStatus();
+}
+
+absl::Status StreamRunner::State::Begin(const cuda::StreamRef& origin) const {
+  if (!begin.has_value()) return absl::OkStatus();
+  WEFT_RETURN_IF_ERROR(origin.Record(begin->ref()));
+  for (const cuda::Stream& stream : streams) {
+    WEFT_RETURN_IF_ERROR(stream.ref().Wait(begin->ref()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status StreamRunner::State::Issue(const Step& step, const cuda::StreamRef& stream) const {
+  for (uint32_t i = step.waits.begin; i < step.waits.begin + step.waits.count; ++i) {
+    WEFT_RETURN_IF_ERROR(stream.Wait(events[waits[i]].ref()));
+  }
+  if (step.start_event) WEFT_RETURN_IF_ERROR(stream.Record(events[*step.start_event].ref()));
+  const uint32_t end = step.operations.begin + step.operations.count;
+  for (uint32_t i = step.operations.begin; i < end; ++i) {
+    WEFT_RETURN_IF_ERROR(std::visit(Issuer{stream, operations}, operations.operations[i]));
+  }
+  if (step.end_event) WEFT_RETURN_IF_ERROR(stream.Record(events[*step.end_event].ref()));
+  return absl::OkStatus();
+}
+
+absl::Status StreamRunner::State::End(const cuda::StreamRef& origin) const {
+  for (size_t i = 0; i < streams.size(); ++i) {
+    WEFT_RETURN_IF_ERROR(streams[i].ref().Record(joins[i].ref()));
+    WEFT_RETURN_IF_ERROR(origin.Wait(joins[i].ref()));
+  }
+  return absl::OkStatus();
+}
+
+StreamRunner::StreamRunner(std::unique_ptr<State> state) : state_(std::move(state)) {}
+StreamRunner::~StreamRunner() = default;
+
+absl::StatusOr<std::unique_ptr<StreamRunner>> StreamRunner::Create(const BuildInput& input,
+                                                                   Timing timing) {
+  auto state = std::make_unique<State>();
+  state->timing = timing;
+  WEFT_ASSIGN_OR_RETURN(state->operations, ResolveOperations(input));
+  WEFT_RETURN_IF_ERROR(state->MakeStreams(input.context, input.plan.lane_count()));
+  state->step_of.resize(input.plan.nodes.size());
+  state->steps.reserve(input.plan.nodes.size());
+  for (const NodeIndex node : input.plan.order) {
+    WEFT_RETURN_IF_ERROR(state->AddStep(input, node));
+  }
+  state->names.reserve(input.graph.nodes.size());
+  for (const ir::Node& node : input.graph.nodes) state->names.push_back(node.name);
+  return std::unique_ptr<StreamRunner>(new StreamRunner(std::move(state)));
+}
+
+absl::Status StreamRunner::Run(const cuda::StreamRef& origin) {
+  WEFT_RETURN_IF_ERROR(state_->Begin(origin));
+  absl::Status status;
+  for (const Step& step : state_->steps) {
+    status = WithContext(state_->Issue(step, state_->StreamOf(step.lane, origin)),
+                         {"", state_->names[step.node.value()], ""});
+    if (!status.ok()) break;
+  }
+  const absl::Status joined = state_->End(origin);
+  return status.ok() ? joined : status;
+}
+
+absl::StatusOr<std::vector<NodeSpan>> StreamRunner::Timeline() const {
+  std::vector<NodeSpan> spans;
+  if (state_->timing == Timing::kNone) return spans;
+  spans.reserve(state_->steps.size());
+  const cuda::EventRef begin = state_->begin->ref();
+  for (const uint32_t position : state_->step_of) {
+    const Step& step = state_->steps[position];
+    WEFT_ASSIGN_OR_RETURN(const int64_t start_ns,
+                          cuda::ElapsedNs(begin, state_->events[*step.start_event].ref()));
+    WEFT_ASSIGN_OR_RETURN(const int64_t end_ns,
+                          cuda::ElapsedNs(begin, state_->events[*step.end_event].ref()));
+    spans.push_back(NodeSpan{step.node, step.lane, static_cast<uint64_t>(start_ns),
+                             static_cast<uint64_t>(end_ns)});
+  }
+  return spans;
+}
+
+}  // namespace weft::build
