@@ -1,0 +1,81 @@
+#include "server/daemon/job_order.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace weft::daemon {
+
+JobOrder::Added JobOrder::Add(absl::Span<const BufferUse> uses, Ready on_ready) {
+  absl::MutexLock lock(&mutex_);
+  const UnitId id(++last_id_);
+  Unit unit;
+  for (const BufferUse& use : uses) {
+    if (std::find(unit.buffers.begin(), unit.buffers.end(), use.buffer) == unit.buffers.end()) {
+      unit.buffers.push_back(use.buffer);
+      ++buffers_[use.buffer].units;
+    }
+    Record(id, use, unit);
+  }
+  const bool ready = unit.waits_for == 0;
+  if (!ready) unit.on_ready = std::move(on_ready);
+  units_.emplace(id, std::move(unit));
+  return {id, ready};
+}
+
+void JobOrder::Record(UnitId id, const BufferUse& use, Unit& unit) {
+  Buffer& buffer = buffers_[use.buffer];
+  buffer.history.Record(use.range, use.access, id, [&](UnitId earlier, plan::Hazard) {
+    const auto it = units_.find(earlier);
+    if (it == units_.end()) return;  // over
+    std::vector<UnitId>& followers = it->second.followers;
+    // Units are added one at a time, so a repeated report of one pair finds itself at the end.
+    if (!followers.empty() && followers.back() == id) return;
+    followers.push_back(id);
+    ++unit.waits_for;
+  });
+  if (buffer.history.segment_count() < buffer.sweep_at) return;
+  buffer.history.RemoveIf([&](UnitId other) { return other != id && !units_.contains(other); });
+  buffer.sweep_at = std::max(kFirstSweep, 2 * buffer.history.segment_count());
+}
+
+void JobOrder::End(UnitId id) {
+  std::vector<Ready> ready;
+  {
+    absl::MutexLock lock(&mutex_);
+    std::vector<UnitId> ending = {id};
+    while (!ending.empty()) {
+      const auto it = units_.find(ending.back());
+      ending.pop_back();
+      if (it == units_.end()) continue;
+      it->second.ended = true;
+      if (it->second.waits_for > 0) continue;  // keeps its place
+      const Unit unit = std::move(it->second);
+      units_.erase(it);
+      LeaveBuffers(unit);
+      for (UnitId follower : unit.followers) {
+        Unit& next = units_.find(follower)->second;
+        if (--next.waits_for > 0) continue;
+        if (next.ended) {
+          ending.push_back(follower);
+        } else {
+          ready.push_back(std::move(next.on_ready));
+        }
+      }
+    }
+  }
+  for (Ready& callback : ready) std::move(callback)();
+}
+
+void JobOrder::LeaveBuffers(const Unit& unit) {
+  for (BufferId id : unit.buffers) {
+    const auto it = buffers_.find(id);
+    if (--it->second.units == 0) buffers_.erase(it);
+  }
+}
+
+size_t JobOrder::unit_count() const {
+  absl::MutexLock lock(&mutex_);
+  return units_.size();
+}
+
+}  // namespace weft::daemon
