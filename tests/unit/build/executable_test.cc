@@ -1,0 +1,174 @@
+#include "graph/build/executable.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "graph/build/executable_cache.h"
+#include "tests/testing/status_matchers.h"
+#include "tests/unit/build/test_device.h"
+#include "tests/unit/build/test_graph.h"
+
+namespace weft::build {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsNull;
+using ::testing::NotNull;
+using testing::StatusIs;
+
+class ExecutableTest : public ::testing::Test {
+ protected:
+  void SetUp() override { ASSERT_OK_AND_ASSIGN(device_, TestDevice::Create()); }
+
+  std::unique_ptr<Executable> Make(TestGraph& graph, const Bindings& bindings) {
+    auto executable = Executable::Create(device_->Input(graph, bindings));
+    EXPECT_OK(executable);
+    return executable.ok() ? *std::move(executable) : nullptr;
+  }
+
+  void LaunchAndWait(Executable& executable) {
+    ASSERT_OK(executable.Launch(device_->stream()));
+    ASSERT_OK(device_->stream().Synchronize());
+  }
+
+  // Nodes that set x to `value` (and copy it to y), `extra` idle ones behind them.
+  static TestGraph SetAndCopy(int32_t value, int extra = 0) {
+    TestGraph graph;
+    const BufferIndex x = graph.Shared(1);
+    const BufferIndex y = graph.Shared(1);
+    graph.Kernel("affine", x, 0, value, 0);
+    graph.Copy(x, y, 0);
+    graph.Fill(y, 0, 4, 0);
+    graph.Copy(x, y, 0);
+    for (int i = 0; i < extra; ++i) graph.Empty(0);
+    return graph;
+  }
+
+  std::unique_ptr<TestDevice> device_;
+};
+
+TEST_F(ExecutableTest, RunsAtEveryLaunch) {
+  TestGraph graph;
+  graph.Kernel("affine", graph.Shared(1), 1, 1, 0);
+  const Bindings bindings = device_->Bind(graph);
+  ASSERT_OK(device_->Write(bindings.buffers[0], {0}));
+  const auto executable = Make(graph, bindings);
+  ASSERT_OK(executable->Upload(device_->stream()));
+  for (int i = 0; i < 3; ++i) LaunchAndWait(*executable);
+  EXPECT_THAT(device_->Read(bindings.buffers[0], 1), testing::IsOkAndHolds(ElementsAre(3)));
+}
+
+TEST_F(ExecutableTest, UpdateToTheSameArgumentsChangesNothing) {
+  TestGraph graph = SetAndCopy(1);
+  const Bindings bindings = device_->Bind(graph);
+  const auto executable = Make(graph, bindings);
+  ASSERT_OK_AND_ASSIGN(const UpdateReport report,
+                       executable->Update(device_->Input(graph, bindings)));
+  EXPECT_EQ(report.method, UpdateReport::Method::kNothing);
+}
+
+TEST_F(ExecutableTest, UpdateOfOneScalarTouchesOneNode) {
+  TestGraph first = SetAndCopy(1, /*extra=*/8), second = SetAndCopy(2, /*extra=*/8);
+  const Bindings bindings = device_->Bind(first);
+  const auto executable = Make(first, bindings);
+  ASSERT_OK_AND_ASSIGN(const UpdateReport report,
+                       executable->Update(device_->Input(second, bindings)));
+  EXPECT_EQ(report.method, UpdateReport::Method::kPerNode);
+  EXPECT_EQ(report.changed_operations, 1u);
+  LaunchAndWait(*executable);
+  EXPECT_THAT(device_->Read(bindings.buffers[1], 1), testing::IsOkAndHolds(ElementsAre(2)));
+}
+
+TEST_F(ExecutableTest, UpdateOfEveryKindOfNodeTakesEffectOneByOne) {
+  TestGraph graph = SetAndCopy(5, /*extra=*/16);
+  const Bindings before = device_->Bind(graph), after = device_->Bind(graph);
+  const auto executable = Make(graph, before);
+  ASSERT_OK_AND_ASSIGN(const UpdateReport report, executable->Update(device_->Input(graph, after)));
+  EXPECT_EQ(report.method, UpdateReport::Method::kPerNode);
+  EXPECT_EQ(report.changed_operations, 4u);
+  ASSERT_OK(device_->Write(before.buffers[1], {-1}));
+  LaunchAndWait(*executable);
+  EXPECT_THAT(device_->Read(after.buffers[1], 1), testing::IsOkAndHolds(ElementsAre(5)));
+  EXPECT_THAT(device_->Read(before.buffers[1], 1), testing::IsOkAndHolds(ElementsAre(-1)));
+}
+
+TEST_F(ExecutableTest, UpdateOfMostNodesTakesTheWholeGraph) {
+  TestGraph graph = SetAndCopy(5);
+  const Bindings before = device_->Bind(graph), after = device_->Bind(graph);
+  const auto executable = Make(graph, before);
+  ASSERT_OK_AND_ASSIGN(const UpdateReport report, executable->Update(device_->Input(graph, after)));
+  EXPECT_EQ(report.method, UpdateReport::Method::kWholeGraph);
+  LaunchAndWait(*executable);
+  EXPECT_THAT(device_->Read(after.buffers[1], 1), testing::IsOkAndHolds(ElementsAre(5)));
+}
+
+TEST_F(ExecutableTest, UpdateAfterAWholeUpdateStillFindsTheNodes) {
+  TestGraph graph = SetAndCopy(5), other = SetAndCopy(6);
+  const Bindings before = device_->Bind(graph), after = device_->Bind(graph);
+  const auto executable = Make(graph, before);
+  ASSERT_OK(executable->Update(device_->Input(graph, after)));
+  ASSERT_OK(executable->Update(device_->Input(other, after)));
+  LaunchAndWait(*executable);
+  EXPECT_THAT(device_->Read(after.buffers[1], 1), testing::IsOkAndHolds(ElementsAre(6)));
+}
+
+TEST_F(ExecutableTest, UpdateToAnotherStructureIsRefusedAndChangesNothing) {
+  TestGraph graph = SetAndCopy(3), longer = SetAndCopy(4, /*extra=*/1);
+  const Bindings bindings = device_->Bind(graph);
+  const auto executable = Make(graph, bindings);
+  EXPECT_THAT(executable->Update(device_->Input(longer, bindings)),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
+  LaunchAndWait(*executable);
+  EXPECT_THAT(device_->Read(bindings.buffers[1], 1), testing::IsOkAndHolds(ElementsAre(3)));
+}
+
+TEST(StructureHashTest, IgnoresScalarsAndSizesButNotOrderAndKernels) {
+  const auto hash = [](const char* symbol, uint32_t elements, int32_t factor, uint32_t lane) {
+    TestGraph graph;
+    const BufferIndex x = graph.Shared(elements);
+    const NodeIndex first = graph.Kernel(symbol, x, factor, 0, 0);
+    graph.Fill(x, 0, 4, lane, lane == 0 ? TestGraph::Waits{} : TestGraph::Waits{first});
+    return StructureHash(graph.graph(), graph.plan());
+  };
+  EXPECT_EQ(hash("affine", 1, 1, 0), hash("affine", 7, 2, 0));
+  EXPECT_NE(hash("affine", 1, 1, 0), hash("meet", 1, 1, 0));
+  EXPECT_NE(hash("affine", 1, 1, 0), hash("affine", 0, 1, 0));
+}
+
+TEST_F(ExecutableTest, TheCacheGivesBackTheLastOneOfAStructure) {
+  TestGraph graph = SetAndCopy(1), other = SetAndCopy(1, /*extra=*/1);
+  const Bindings bindings = device_->Bind(graph);
+  ExecutableCache cache(1 << 20);
+  auto first = Make(graph, bindings), second = Make(graph, bindings);
+  const Executable* const second_address = second.get();
+  const uint64_t hash = first->structure_hash();
+  cache.Put(std::move(first));
+  cache.Put(std::move(second));
+  cache.Put(Make(other, bindings));
+  EXPECT_EQ(cache.size(), 3u);
+  EXPECT_EQ(cache.Take(hash).get(), second_address);
+  EXPECT_THAT(cache.Take(hash), NotNull());
+  EXPECT_THAT(cache.Take(hash), IsNull());
+  EXPECT_EQ(cache.size(), 1u);
+}
+
+TEST_F(ExecutableTest, TheCacheDropsTheOldestBeyondItsBytes) {
+  TestGraph graph = SetAndCopy(1), other = SetAndCopy(1, /*extra=*/1);
+  const Bindings bindings = device_->Bind(graph);
+  auto oldest = Make(graph, bindings), newest = Make(other, bindings);
+  const uint64_t oldest_hash = oldest->structure_hash(), newest_hash = newest->structure_hash();
+  ExecutableCache cache(oldest->cost_bytes() + newest->cost_bytes() - 1);
+  cache.Put(std::move(oldest));
+  EXPECT_GT(cache.bytes(), 0u);
+  cache.Put(std::move(newest));
+  EXPECT_THAT(cache.Take(oldest_hash), IsNull());
+  EXPECT_THAT(cache.Take(newest_hash), NotNull());
+  EXPECT_EQ(cache.bytes(), 0u);
+}
+
+}  // namespace
+}  // namespace weft::build

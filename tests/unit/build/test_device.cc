@@ -1,0 +1,69 @@
+#include "tests/unit/build/test_device.h"
+
+#include <utility>
+
+#include "base/byte_range.h"
+#include "base/status_macros.h"
+#include "cuda/driver_loader.h"
+#include "tests/testing/temp_dir.h"
+
+namespace weft::build {
+namespace {
+
+constexpr uint64_t kStagingBytes = 64 * 1024;
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<TestDevice>> TestDevice::Create() {
+  std::unique_ptr<TestDevice> device(new TestDevice);
+  WEFT_RETURN_IF_ERROR(device->SetUp());
+  return device;
+}
+
+absl::Status TestDevice::SetUp() {
+  WEFT_ASSIGN_OR_RETURN(driver_,
+                        cuda::LoadDriver({.kind = cuda::DriverKind::kHost, .library_path = ""}));
+  WEFT_RETURN_IF_ERROR(cuda::InitializeDriver(*driver_));
+  WEFT_ASSIGN_OR_RETURN(context_, cuda::Context::Create(*driver_, 0));
+  WEFT_ASSIGN_OR_RETURN(cuda::Module module,
+                        cuda::Module::Load(*context_, testing::ReadFile(WEFT_TEST_IMAGE)));
+  resolver_ = std::make_unique<ModuleResolver>(std::move(module));
+  WEFT_ASSIGN_OR_RETURN(const size_t granularity, cuda::AllocationGranularity(*context_));
+  WEFT_ASSIGN_OR_RETURN(const auto memory, cuda::Allocation::Create(*context_, granularity));
+  WEFT_ASSIGN_OR_RETURN(range_, cuda::AddressRange::Reserve(*context_, granularity));
+  WEFT_ASSIGN_OR_RETURN(mapping_, cuda::Mapping::Create(*context_, range_->address(), memory));
+  staging_.reset(std::aligned_alloc(4096, kStagingBytes));
+  WEFT_ASSIGN_OR_RETURN(pinned_,
+                        cuda::PinnedHost::Register(*context_, staging_.get(), kStagingBytes));
+  WEFT_ASSIGN_OR_RETURN(stream_, cuda::Stream::Create(*context_, {}));
+  return absl::OkStatus();
+}
+
+CUdeviceptr TestDevice::Take(uint64_t size_bytes) {
+  const CUdeviceptr address = mapping_->address() + taken_bytes_;
+  taken_bytes_ += AlignUp(size_bytes, plan::kAreaAlignment);
+  return address;
+}
+
+Bindings TestDevice::Bind(TestGraph& graph) {
+  Bindings bindings;
+  for (const ir::Buffer& buffer : graph.graph().buffers) {
+    bindings.buffers.push_back(buffer.shared.has_value() ? Take(buffer.size_bytes) : 0);
+  }
+  bindings.scratch = Take(graph.plan().scratch.size_bytes);
+  bindings.staging = pinned_->device_address();
+  return bindings;
+}
+
+absl::Status TestDevice::Write(CUdeviceptr address, const std::vector<int32_t>& values) const {
+  return cuda::CopyToDevice(*context_, address, values.data(), values.size() * sizeof(int32_t));
+}
+
+absl::StatusOr<std::vector<int32_t>> TestDevice::Read(CUdeviceptr address, size_t count) const {
+  std::vector<int32_t> values(count);
+  WEFT_RETURN_IF_ERROR(
+      cuda::CopyToHost(*context_, values.data(), address, count * sizeof(int32_t)));
+  return values;
+}
+
+}  // namespace weft::build

@@ -1,0 +1,172 @@
+#include "tests/unit/build/test_graph.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/byte_range.h"
+
+namespace weft::build {
+namespace {
+
+kernels::ArgumentSchema Scalar(const std::string& name) {
+  kernels::ScalarSchema scalar;
+  scalar.dtype.allowed = {kernels::DType::kI32};
+  return kernels::ArgumentSchema{name, "", scalar};
+}
+
+kernels::BoundArgument BoundScalar(int32_t value) {
+  kernels::BoundArgument argument;
+  argument.dtype = kernels::DType::kI32;
+  argument.scalar = {kernels::DType::kI32, static_cast<uint32_t>(value)};
+  return argument;
+}
+
+kernels::BoundArgument BoundBuffer(uint64_t touched_bytes) {
+  kernels::BoundArgument argument;
+  argument.dtype = kernels::DType::kI32;
+  argument.touched_bytes = touched_bytes;
+  return argument;
+}
+
+}  // namespace
+
+const kernels::KernelSchema& TestKernelSchema() {
+  static const auto* schema = [] {
+    auto* made = new kernels::KernelSchema;
+    made->name = "test";
+    kernels::BufferSchema buffer;
+    buffer.access = kernels::Access::kReadWrite;
+    buffer.dtype.allowed = {kernels::DType::kI32};
+    made->arguments = {kernels::ArgumentSchema{"x", "", buffer}, Scalar("factor"),
+                       Scalar("addend")};
+    return made;
+  }();
+  return *schema;
+}
+
+BufferIndex TestGraph::AddBuffer(uint32_t elements) {
+  const BufferIndex index(static_cast<uint32_t>(graph_.buffers.size()));
+  ir::Buffer buffer;
+  buffer.name = absl::StrCat("buffer", index.value());
+  buffer.dtype = kernels::DType::kI32;
+  buffer.shape = {elements};
+  buffer.size_bytes = elements * sizeof(int32_t);
+  buffer.storage = index;
+  graph_.buffers.push_back(std::move(buffer));
+  plan_.scratch.buffer_offsets.emplace_back();
+  return index;
+}
+
+BufferIndex TestGraph::Scratch(uint32_t elements) {
+  const BufferIndex index = AddBuffer(elements);
+  plan::Scratch& scratch = plan_.scratch;
+  scratch.buffer_offsets.back() = scratch.size_bytes;
+  scratch.size_bytes += AlignUp(graph_.buffers.back().size_bytes, plan::kAreaAlignment);
+  return index;
+}
+
+BufferIndex TestGraph::Shared(uint32_t elements) {
+  const BufferIndex index = AddBuffer(elements);
+  ir::Buffer& buffer = graph_.buffers.back();
+  buffer.shared = ir::SharedStorage{BufferId(index.value() + 1), buffer.size_bytes};
+  return index;
+}
+
+ir::View TestGraph::Whole(BufferIndex buffer) const {
+  return ir::View{buffer, ByteRange{0, graph_.buffer(buffer).size_bytes}};
+}
+
+NodeIndex TestGraph::Add(const std::string& name, ir::Operation operation, uint32_t lane,
+                         Waits waits) {
+  const NodeIndex index(graph_.node_count());
+  ir::Node node;
+  node.name = absl::StrCat(name, index.value());
+  node.op = std::move(operation);
+  plan::PlannedNode planned;
+  planned.lane = LaneId(lane);
+  planned.is_no_op = ir::IsNoOp(node.op);
+  planned.waits = {static_cast<uint32_t>(plan_.waits.size()), static_cast<uint32_t>(waits.size())};
+  for (const NodeIndex waited : waits) {
+    plan_.waits.push_back(waited);
+    plan_.nodes[waited.value()].has_waiters = true;
+  }
+  for (const plan::PlannedNode& earlier : plan_.nodes) {
+    if (earlier.lane == planned.lane) ++planned.position;
+  }
+  graph_.nodes.push_back(std::move(node));
+  plan_.nodes.push_back(planned);
+  plan_.order.push_back(index);
+  return index;
+}
+
+NodeIndex TestGraph::Kernel(const std::string& symbol, BufferIndex buffer, int32_t factor,
+                            int32_t addend, uint32_t lane, Waits waits, uint32_t phases) {
+  const auto elements = static_cast<uint32_t>(graph_.buffer(buffer).size_bytes / sizeof(int32_t));
+  ir::KernelOp op;
+  op.schema = &TestKernelSchema();
+  op.call.arguments = {BoundBuffer(elements * sizeof(int32_t)), BoundScalar(factor),
+                       BoundScalar(addend)};
+  op.views = {static_cast<uint32_t>(graph_.views.size()), 1};
+  graph_.views.push_back(Whole(buffer));
+  op.phases.assign(phases, kernels::PhaseLaunch{symbol, {elements, 1, 1}, {1, 1, 1}, 0});
+  const ir::Slice launches{static_cast<uint32_t>(plan_.launches.size()), phases};
+  plan_.launches.insert(plan_.launches.end(), op.phases.begin(), op.phases.end());
+  const NodeIndex index = Add("kernel", std::move(op), lane, waits);
+  plan_.nodes.back().launches = launches;
+  return index;
+}
+
+NodeIndex TestGraph::Fill(BufferIndex buffer, uint32_t pattern, uint32_t pattern_bytes,
+                          uint32_t lane, Waits waits) {
+  return Add("fill", ir::FillOp{Whole(buffer), pattern, pattern_bytes}, lane, waits);
+}
+
+NodeIndex TestGraph::Copy(BufferIndex source, BufferIndex destination, uint32_t lane, Waits waits) {
+  return Add("copy", ir::CopyOp{Whole(source), Whole(destination)}, lane, waits);
+}
+
+NodeIndex TestGraph::Upload(BufferIndex buffer, uint32_t lane, Waits waits) {
+  const NodeIndex index =
+      Add("upload", ir::UploadOp{Whole(buffer), graph_.upload_count++}, lane, waits);
+  const uint64_t size_bytes = graph_.buffer(buffer).size_bytes;
+  plan_.nodes.back().staging = ByteRange{plan_.staging_bytes, size_bytes};
+  plan_.staging_bytes += AlignUp(size_bytes, plan::kAreaAlignment);
+  return index;
+}
+
+NodeIndex TestGraph::Download(BufferIndex buffer, uint32_t lane, Waits waits) {
+  const NodeIndex index = Add("download", ir::DownloadOp{Whole(buffer), 0}, lane, waits);
+  const uint64_t size_bytes = graph_.buffer(buffer).size_bytes;
+  plan_.nodes.back().staging = ByteRange{plan_.staging_bytes, size_bytes};
+  plan_.staging_bytes += AlignUp(size_bytes, plan::kAreaAlignment);
+  return index;
+}
+
+NodeIndex TestGraph::Empty(uint32_t lane, Waits waits) {
+  return Add("empty", ir::EmptyOp{}, lane, waits);
+}
+
+NodeIndex TestGraph::NoOp(uint32_t lane, Waits waits) {
+  const BufferIndex nothing = Scratch(0);
+  return Copy(nothing, nothing, lane, waits);
+}
+
+const plan::Plan& TestGraph::plan() {
+  plan_.lanes.clear();
+  plan_.lane_nodes.clear();
+  uint32_t lane_count = 0;
+  for (const plan::PlannedNode& node : plan_.nodes) {
+    lane_count = std::max(lane_count, node.lane.value() + 1);
+  }
+  for (uint32_t lane = 0; lane < lane_count; ++lane) {
+    const auto begin = static_cast<uint32_t>(plan_.lane_nodes.size());
+    for (const NodeIndex node : plan_.order) {
+      if (plan_.node(node).lane.value() == lane) plan_.lane_nodes.push_back(node);
+    }
+    plan_.lanes.push_back({begin, static_cast<uint32_t>(plan_.lane_nodes.size()) - begin});
+  }
+  return plan_;
+}
+
+}  // namespace weft::build

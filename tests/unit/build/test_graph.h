@@ -1,0 +1,55 @@
+// Graphs and plans put together by hand, so that each test says which lanes and edges it means.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "graph/ir/graph.h"
+#include "graph/plan/plan.h"
+#include "kernels/schema.h"
+
+namespace weft::build {
+
+// A job under construction. Buffers are int32 arrays; every node names its lane and the nodes of
+// other lanes that it waits for, and runs behind those added to its lane before.
+class TestGraph {
+ public:
+  using Waits = std::initializer_list<NodeIndex>;
+
+  BufferIndex Scratch(uint32_t elements);
+  BufferIndex Shared(uint32_t elements);
+
+  // One launch (or `phases` of them) of a kernel of test_image.cc, over all elements of `buffer`.
+  NodeIndex Kernel(const std::string& symbol, BufferIndex buffer, int32_t factor, int32_t addend,
+                   uint32_t lane, Waits waits = {}, uint32_t phases = 1);
+  NodeIndex Fill(BufferIndex buffer, uint32_t pattern, uint32_t pattern_bytes, uint32_t lane,
+                 Waits waits = {});
+  NodeIndex Copy(BufferIndex source, BufferIndex destination, uint32_t lane, Waits waits = {});
+  NodeIndex Upload(BufferIndex buffer, uint32_t lane, Waits waits = {});
+  NodeIndex Download(BufferIndex buffer, uint32_t lane, Waits waits = {});
+  NodeIndex Empty(uint32_t lane, Waits waits = {});
+  // A copy of zero bytes.
+  NodeIndex NoOp(uint32_t lane, Waits waits = {});
+
+  // Where the bytes of an upload or download lie in the staging area.
+  uint64_t StagingOffset(NodeIndex node) const { return plan_.node(node).staging.offset; }
+  const ir::Graph& graph() const { return graph_; }
+  // Makes the plan's arrays of lanes anew; call it after the last node.
+  const plan::Plan& plan();
+
+ private:
+  ir::View Whole(BufferIndex buffer) const;
+  NodeIndex Add(const std::string& name, ir::Operation operation, uint32_t lane, Waits waits);
+  BufferIndex AddBuffer(uint32_t elements);
+
+  ir::Graph graph_;
+  plan::Plan plan_;
+};
+
+// The schema of the kernels in test_image.cc: x (int32 buffer), factor, addend (int32).
+const kernels::KernelSchema& TestKernelSchema();
+
+}  // namespace weft::build

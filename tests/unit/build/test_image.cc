@@ -1,0 +1,54 @@
+// A module image for the CPU driver with the kernels that the tests of graph/build launch. The
+// first parameter of each is the address of an int32 buffer; see test_graph.h for the others.
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <thread>
+
+#include "cuda/host/image_abi.h"
+
+namespace {
+
+int32_t* BufferAt(void* const* params, int index) {
+  return reinterpret_cast<int32_t*>(*static_cast<uint64_t*>(params[index]));
+}
+
+// x[i] = x[i] * factor + addend, for as many i as there are threads.
+void Affine(const weft_host_launch* launch, void* const* params) {
+  int32_t* x = BufferAt(params, 0);
+  const auto factor = *static_cast<int32_t*>(params[1]);
+  const auto addend = *static_cast<int32_t*>(params[2]);
+  const uint32_t count = launch->grid_x * launch->block_x;
+  for (uint32_t i = 0; i < count; ++i) x[i] = x[i] * factor + addend;
+}
+
+// As Affine, but late: whoever does not wait for it sees the old values.
+void SlowAffine(const weft_host_launch* launch, void* const* params) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  Affine(launch, params);
+}
+
+// Counts itself in x[0] and waits until `factor` launches have done so: they must run at once.
+void Meet(const weft_host_launch*, void* const* params) {
+  std::atomic_ref<int32_t> arrived(*BufferAt(params, 0));
+  const auto expected = *static_cast<int32_t*>(params[1]);
+  arrived.fetch_add(1);
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (arrived.load() < expected && std::chrono::steady_clock::now() < limit) {
+    std::this_thread::yield();
+  }
+}
+
+constexpr weft_host_param kParams[] = {{0, 8}, {8, 4}, {12, 4}};
+constexpr weft_host_kernel kKernels[] = {
+    {"affine", Affine, kParams, 3, 0, 0},
+    {"slow_affine", SlowAffine, kParams, 3, 0, 0},
+    {"meet", Meet, kParams, 3, 0, 0},
+};
+constexpr weft_host_image kImage = {WEFT_HOST_IMAGE_ABI, 3, kKernels, 0, nullptr};
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) const weft_host_image* weft_host_image_table() {
+  return &kImage;
+}
