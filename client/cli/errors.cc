@@ -1,0 +1,192 @@
+#include "client/cli/errors.h"
+
+#include <cstring>
+
+#include "absl/strings/cord.h"
+#include "absl/strings/str_cat.h"
+#include "client/cli/output.h"
+#include "kernels/nearest_name.h"
+
+namespace weft::cli {
+namespace {
+
+constexpr char kCannotWriteUrl[] = "weft.dev/output-file";
+
+// strerror is not safe beside other threads; errno's text by way of absl is.
+std::string ErrnoText(int error_number) {
+  const absl::Status status = absl::ErrnoToStatus(error_number, "");
+  std::string text(status.message());
+  return text.substr(text.find_first_not_of(": "));
+}
+
+absl::Status FileError(const std::string& path, absl::string_view what) {
+  return absl::InvalidArgumentError(absl::StrCat(path, ": ", what));
+}
+
+}  // namespace
+
+absl::Status CannotReadError(const std::string& path, int error_number) {
+  return FileError(path, absl::StrCat("cannot be read: ", ErrnoText(error_number)));
+}
+
+absl::Status FileTooLargeError(const std::string& path, uint64_t max_bytes) {
+  return FileError(
+      path, absl::StrCat("has more than ", FormatBytes(max_bytes), ", the most that can be read"));
+}
+
+absl::Status CannotWriteError(const std::string& path, int error_number) {
+  absl::Status status =
+      absl::ErrnoToStatus(error_number, absl::StrCat(path, ": cannot be written"));
+  status.SetPayload(kCannotWriteUrl, absl::Cord(path));
+  return status;
+}
+
+bool IsCannotWrite(const absl::Status& status) {
+  return status.GetPayload(kCannotWriteUrl).has_value();
+}
+
+absl::Status NpyDamagedError(const std::string& path, absl::string_view what) {
+  return FileError(
+      path, absl::StrCat("is not a readable .npy file: ", what, ". Write it with numpy.save"));
+}
+
+absl::Status NpyDataTypeError(const std::string& path, absl::string_view descr) {
+  return FileError(path,
+                   absl::StrCat("holds elements of NumPy type '", Printable(descr),
+                                "'; possible are f2, f4, f8, i1, i2, i4, i8, u1, u2, u4, u8, ",
+                                "and V2 for bf16. Convert it with array.astype"));
+}
+
+absl::Status NpyByteOrderError(const std::string& path, absl::string_view descr) {
+  return FileError(
+      path, absl::StrCat("is big-endian ('", Printable(descr),
+                         "'). Convert it with array.astype(array.dtype.", "newbyteorder('<'))"));
+}
+
+absl::Status NpyFortranOrderError(const std::string& path) {
+  return FileError(path,
+                   "is in Fortran order. Save it with numpy.save(file, "
+                   "numpy.ascontiguousarray(array))");
+}
+
+absl::Status NpySizeError(const std::string& path, const ArrayType& type, uint64_t got_bytes) {
+  const std::optional<uint64_t> expected = BytesOf(type);
+  if (!expected.has_value()) {
+    return FileError(path, absl::StrCat("says that it holds ", Describe(type),
+                                        ", which is more than ", FormatBytes(kMaxArrayBytes)));
+  }
+  return FileError(path, absl::StrCat("says that it holds ", Describe(type), " = ", *expected,
+                                      " bytes, but has ", got_bytes,
+                                      " behind its header. It was cut off or added to"));
+}
+
+absl::Status PngDamagedError(const std::string& path, absl::string_view what) {
+  return FileError(path, absl::StrCat("is not a readable PNG file: ", what));
+}
+
+absl::Status PngKindError(const std::string& path, absl::string_view kind) {
+  return FileError(path,
+                   absl::StrCat("is a PNG ", kind, "; possible are 8-bit gray and 8-bit RGB. ",
+                                "Convert it, for example with `convert ", path,
+                                " -alpha off -depth 8 png24:out.png`"));
+}
+
+absl::Status PngTooLargeError(const std::string& path, uint32_t width, uint32_t height) {
+  return FileError(path, absl::StrCat("has ", width, " × ", height, " pixels, more than ",
+                                      "a picture of 256 MiB has. Use .npy"));
+}
+
+absl::Status PngTypeError(const std::string& path, const ArrayType& type) {
+  return FileError(
+      path, absl::StrCat("a PNG file holds u8 [height, width] or u8 [height, width, 3], ", "not ",
+                         Describe(type), ". Cast to u8 first, or write .npy instead"));
+}
+
+absl::Status BindingSyntaxError(absl::string_view option, absl::string_view text) {
+  return absl::InvalidArgumentError(absl::StrCat("--", option, " ", text, ": write --", option, " ",
+                                                 option == "input" ? "NODE" : "NAME", "=FILE"));
+}
+
+absl::Status BindingNameError(absl::string_view option, absl::string_view name,
+                              absl::string_view nearest) {
+  return absl::InvalidArgumentError(absl::StrCat("--", option, ": the job has no ",
+                                                 option == "input" ? "upload node" : "output",
+                                                 " \"", name, "\".", kernels::DidYouMean(nearest)));
+}
+
+absl::Status BoundTwiceError(absl::string_view option, absl::string_view name) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("--", option, " names \"", name, "\" twice: give it one file"));
+}
+
+FieldViolation InputTypeViolation(const std::string& field, const std::string& node,
+                                  const std::string& file, const ArrayType& got,
+                                  const std::string& expected) {
+  return {field, absl::StrCat("node \"", node, "\": ", file, " holds ", Describe(got),
+                              ", but the node uploads ", expected,
+                              ". Convert the file, or change the buffer in the job")};
+}
+
+FieldViolation InputSizeViolation(const std::string& field, const std::string& node,
+                                  const std::string& file, uint64_t got_bytes,
+                                  uint64_t expected_bytes) {
+  return {field, absl::StrCat("node \"", node, "\": ", file, " has ", got_bytes,
+                              " bytes, but the node uploads ", expected_bytes,
+                              ". Use another file, or change the buffer in the job")};
+}
+
+FieldViolation InputFileViolation(const std::string& field, const std::string& node,
+                                  const absl::Status& why) {
+  return {field, absl::StrCat("node \"", node, "\": ", why.message())};
+}
+
+FieldViolation OutputFileViolation(const std::string& field, const std::string& output,
+                                   const absl::Status& why) {
+  return {field, absl::StrCat("output \"", output, "\": ", why.message())};
+}
+
+FieldViolation OutputCollisionViolation(const std::string& field, const std::string& output,
+                                        const std::string& file, const std::string& other) {
+  return {field, absl::StrCat("output \"", output, "\" would overwrite ", file, ", which is ",
+                              other, ". Name another file with --output ", output, "=FILE")};
+}
+
+absl::Status ShapeSyntaxError(absl::string_view text) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--shape ", text, ": write sizes separated by commas, outermost first, as in 480,640,3"));
+}
+
+absl::Status DataTypeNameError(absl::string_view text, absl::string_view nearest) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("--dtype ", text, ": there is no such type.", kernels::DidYouMean(nearest),
+                   " Types are f16, bf16, f32, f64, i8 to i64, u8 to ", "u64"));
+}
+
+absl::Status BufferMismatchError(const std::string& buffer, const std::string& file,
+                                 const std::string& got, const std::string& expected) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(file, " holds ", got, ", but buffer \"", buffer, "\" is ", expected,
+                   ". Use another name, or `weft delete ", buffer, "` first"));
+}
+
+absl::Status NoDaemonProgramError(const std::string& path) {
+  return absl::UnavailableError(absl::StrCat(
+      "there is no weftd at ", path, ", beside this program: install both into one folder"));
+}
+
+absl::Status DaemonStartError(absl::string_view log) {
+  return absl::UnavailableError(
+      absl::StrCat("the private weftd did not start. It said:\n", log.empty() ? "(nothing)" : log));
+}
+
+absl::Status NoGraphvizError() {
+  return absl::InvalidArgumentError(
+      "--svg needs graphviz, and there is no program `dot`: install graphviz, or print the graph "
+      "with --dot");
+}
+
+absl::Status GraphvizError(absl::string_view what) {
+  return absl::InternalError(absl::StrCat("graphviz could not draw the plan: ", what));
+}
+
+}  // namespace weft::cli
