@@ -20,6 +20,11 @@ RingHeader* WriteHeader(const SharedMemory& memory, uint32_t capacity) {
   return header;
 }
 
+absl::StatusCode CodeFromWord(uint32_t word) {
+  constexpr auto kLast = static_cast<uint32_t>(absl::StatusCode::kUnauthenticated);
+  return word <= kLast ? static_cast<absl::StatusCode>(word) : absl::StatusCode::kUnknown;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<RingClient>> RingClient::Create(const RingOptions& options) {
@@ -69,7 +74,8 @@ bool RingClient::HasCompletion() const {
 }
 
 std::optional<Completion> RingClient::Poll() {
-  while (HasCompletion()) {
+  // A broken server can go on for ever: one round of the ring at most.
+  for (uint32_t looked_at = 0; looked_at < capacity_ && HasCompletion(); ++looked_at) {
     const uint64_t position = read_.load(std::memory_order_relaxed);
     const CompletionEntry& entry = entries_[position & (capacity_ - 1)];
     const uint64_t sequence = entry.sequence.load(std::memory_order_relaxed);
@@ -80,8 +86,7 @@ std::optional<Completion> RingClient::Poll() {
       impossible_.fetch_add(1, std::memory_order_relaxed);
       continue;
     }
-    return Completion{sequence, static_cast<absl::StatusCode>(code),
-                      (flags & kCompletionContextLost) != 0};
+    return Completion{sequence, CodeFromWord(code), (flags & kCompletionContextLost) != 0};
   }
   return std::nullopt;
 }
