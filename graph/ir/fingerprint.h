@@ -42,9 +42,9 @@ class Fingerprinter {
   static absl::StatusOr<Fingerprinter> Create();
   explicit Fingerprinter(Key key) : key_(key) {}
 
-  // `upload_sizes`: the sizes of the bytes that TakeUploadBytes took from `job`. `bindings`: what the
-  // shared buffers of the job resolved to, in the order of their declarations.
-  // A job that passed ValidateJob and was prepared vouches for every job with its fingerprint.
+  // `upload_sizes`: the sizes of the bytes that TakeUploadBytes took from `job`. `bindings`: what
+  // the shared buffers of the job resolved to, in the order of their declarations. A job that
+  // passed ValidateJob and was prepared vouches for every job with its fingerprint.
   Fingerprint Of(const v1::Job& job, absl::Span<const uint64_t> upload_sizes,
                  absl::Span<const SharedBuffer> bindings) const;
 

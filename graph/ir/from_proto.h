@@ -62,7 +62,7 @@ enum class UploadData : uint8_t {
 // registry, whose schemas the graph points to.
 struct JobContext {
   absl::Span<const cuda::DeviceInfo> devices;  // JobOptions.device is the ordinal of one of them
-  SharedBufferResolver resolver;                  // empty: ResolveFromDeclaration
+  SharedBufferResolver resolver;               // empty: ResolveFromDeclaration
   Limits limits;
   UploadData uploads = UploadData::kPresent;
   const kernels::Registry* registry = nullptr;  // nullptr: Registry::Builtin()

@@ -1,0 +1,327 @@
+#include "graph/ir/errors.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "graph/ir/limits.h"
+#include "kernels/nearest_name.h"
+
+namespace weft::ir {
+namespace {
+
+constexpr size_t kMaxQuoted = 80;
+constexpr size_t kMaxCycleNames = 16;
+constexpr absl::string_view kNameRule = "1 to 128 characters of [A-Za-z0-9_.-]";
+
+std::string At(TextPlace place) {
+  return absl::StrCat("line ", place.line, ", column ", place.column, ": ");
+}
+
+// `Text. Did you mean "x"?` or, with nothing near, `Text; remedy`.
+std::string WithNearest(std::string text, absl::string_view nearest, absl::string_view remedy) {
+  if (nearest.empty()) return absl::StrCat(text, "; ", remedy);
+  return absl::StrCat(text, ".", kernels::DidYouMean(nearest));
+}
+
+std::string NodeText(const NodePlace& node) { return absl::StrCat("node ", Quote(node.name)); }
+
+std::string Bytes(ByteRange range) {
+  return absl::StrCat("[", range.offset, ", ", range.end(), ")");
+}
+
+}  // namespace
+
+std::string Quote(absl::string_view text) {
+  if (text.size() <= kMaxQuoted) return absl::StrCat("\"", absl::CHexEscape(text), "\"");
+  return absl::StrCat("\"", absl::CHexEscape(text.substr(0, kMaxQuoted)), "...\"");
+}
+
+absl::Status UnknownFileEnding(absl::string_view path) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(Quote(path), " has no ending of a job file; use .textproto or .pbtxt (text), ",
+                   ".json (proto3 JSON) or .binpb (binary)"));
+}
+
+absl::Status JobFileEmpty() {
+  return absl::InvalidArgumentError(
+      "the job file is empty; a job has at least a node, such as: nodes { name: \"n\" empty {} }");
+}
+
+absl::Status JobFileTooLarge(uint64_t size_bytes, uint64_t limit_bytes) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("the job file has ", size_bytes, " bytes; the limit is ", limit_bytes,
+                   ". Put large data into buffers (weft put) instead of inline bytes, or raise ",
+                   "max_job_bytes of the server"));
+}
+
+absl::Status JobFileNotUtf8(TextPlace place, uint8_t byte) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(At(place), absl::StrFormat("byte 0x%02x is not UTF-8 text", byte),
+                   "; save the file as UTF-8, or name it .binpb if it is binary"));
+}
+
+absl::Status JobFileTextNotUtf8(absl::string_view path, absl::string_view text) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      path, " is ", Quote(text), ", whose escapes do not make UTF-8 text; correct them"));
+}
+
+absl::Status JobFileSyntax(TextPlace place, absl::string_view what) {
+  return absl::InvalidArgumentError(absl::StrCat(At(place), what));
+}
+
+absl::Status JobFileUnknownName(TextPlace place, absl::string_view kind, absl::string_view owner,
+                                absl::string_view name, absl::string_view nearest) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(At(place), WithNearest(absl::StrCat(owner, " has no ", kind, " ", Quote(name)),
+                                          nearest, "see docs/job-format.md")));
+}
+
+absl::Status JobFileTooDeep(TextPlace place, int limit) {
+  return absl::InvalidArgumentError(absl::StrCat(At(place), "more than ", limit,
+                                                 " levels of nesting; a job needs no more than 5"));
+}
+
+absl::Status JobFileRepeatedField(TextPlace place, absl::string_view field) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(At(place), "field ", Quote(field), " is given twice; leave one out"));
+}
+
+absl::Status JobFileBadValue(TextPlace place, absl::string_view field, absl::string_view what) {
+  return absl::InvalidArgumentError(absl::StrCat(At(place), "field ", Quote(field), " ", what));
+}
+
+absl::Status JobFileNotBinary(absl::string_view hint) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("the file is not a weft.v1.Job in binary form (cut off, damaged, nested too ",
+                   "deeply, or another message)", hint));
+}
+
+absl::Status JobFileUnknownNumber(absl::string_view path, int field_number) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, " has an unknown field number ", field_number,
+                   "; the file is damaged, another message, or made for a newer version of Weft"));
+}
+
+std::string NodePlace::Field(absl::string_view part) const {
+  return absl::StrCat("nodes[", index, "]", part.empty() ? "" : ".", part);
+}
+
+FieldViolation BadName(std::string field, absl::string_view what, absl::string_view name) {
+  if (name.empty())
+    return {std::move(field), absl::StrCat("a ", what, " needs a name: ", kNameRule)};
+  std::string why = name.size() > kMaxNameBytes
+                        ? absl::StrCat(" has ", name.size(), " bytes")
+                        : std::string(" has a character that names do not have");
+  return {std::move(field), absl::StrCat(what, " name ", Quote(name), why, "; use ", kNameRule)};
+}
+
+FieldViolation RepeatedName(std::string field, absl::string_view what, absl::string_view name,
+                            absl::string_view first) {
+  return {std::move(field),
+          absl::StrCat(what, " name ", Quote(name), " is taken by ", first, "; choose another")};
+}
+
+FieldViolation NoNodes() { return {"nodes", "the job has no nodes; give it at least one"}; }
+
+FieldViolation BadText(std::string field, absl::string_view what, uint64_t size_bytes) {
+  return {std::move(field),
+          absl::StrCat("the ", what, " has ", size_bytes, " bytes; the limit is ", kMaxTextBytes)};
+}
+
+FieldViolation TooMany(std::string field, absl::string_view what, uint64_t count, uint64_t limit) {
+  return {std::move(field), absl::StrCat(count, " ", what, "; the limit is ", limit,
+                                         "; split the job, or raise the limit of the server")};
+}
+
+FieldViolation UnknownEnumValue(std::string field, absl::string_view type, int value,
+                                absl::string_view values) {
+  return {std::move(field), absl::StrCat(type, " has no value ", value, "; use one of ", values)};
+}
+
+FieldViolation NoSuchDevice(uint32_t ordinal, absl::Span<const uint32_t> ordinals) {
+  std::string have = ordinals.empty() ? std::string("there is none")
+                                      : absl::StrCat("there is ", absl::StrJoin(ordinals, ", "));
+  return {"options.device",
+          absl::StrCat("there is no device ", ordinal, "; ", have, " (weft devices lists them)")};
+}
+
+FieldViolation BadExtent(std::string field, absl::string_view buffer, int64_t extent) {
+  return {std::move(field),
+          absl::StrCat(buffer, ": the extent ", extent, " is negative; extents are at least 0")};
+}
+
+FieldViolation BufferTooLarge(std::string field, absl::string_view buffer, uint64_t limit_bytes) {
+  return {std::move(field),
+          absl::StrCat("buffer ", Quote(buffer), ": shape and data type make more ", "than ",
+                       limit_bytes, " bytes, the most of one buffer; ", "make the shape smaller")};
+}
+
+FieldViolation SharedUnusable(std::string field, absl::string_view buffer,
+                              absl::string_view reference, absl::string_view why) {
+  return {std::move(field),
+          absl::StrCat("buffer ", Quote(buffer), " (shared ", Quote(reference), "): ", why)};
+}
+
+FieldViolation SharedTooSmall(std::string field, absl::string_view buffer, uint64_t declared_bytes,
+                              uint64_t shared_bytes) {
+  return {std::move(field),
+          absl::StrCat("buffer ", Quote(buffer), " is declared with ", declared_bytes,
+                       " bytes, but the shared buffer has ", shared_bytes,
+                       "; correct shape or data_type, or leave both ",
+                       "out to take the buffer as it is")};
+}
+
+FieldViolation SharedElsewhere(std::string field, absl::string_view buffer, uint32_t buffer_device,
+                               uint32_t job_device) {
+  return {std::move(field),
+          absl::StrCat("buffer ", Quote(buffer), " is on device ", buffer_device,
+                       ", but the job runs on device ", job_device, "; set options.device")};
+}
+
+absl::Status SharedNotDeclared(absl::string_view buffer, absl::string_view reference) {
+  return absl::FailedPreconditionError(absl::StrCat(
+      "without a server the size of buffer ", Quote(buffer), " (shared ", Quote(reference),
+      ") is known only where the job gives its data_type and shape; add them"));
+}
+
+FieldViolation NoKind(const NodePlace& node) {
+  return {node.Field(), absl::StrCat(NodeText(node), " does nothing known; give it one of kernel, ",
+                                     "copy, fill, upload, download, empty")};
+}
+
+FieldViolation UnknownAfter(const NodePlace& node, uint32_t entry, absl::string_view name,
+                            absl::string_view nearest) {
+  return {node.Field(absl::StrCat("after[", entry, "]")),
+          WithNearest(absl::StrCat(NodeText(node), " waits for the unknown node ", Quote(name)),
+                      nearest, "name a node of this job")};
+}
+
+FieldViolation AfterItself(const NodePlace& node, uint32_t entry) {
+  return {node.Field(absl::StrCat("after[", entry, "]")),
+          absl::StrCat(NodeText(node), " waits for itself; take it out of its `after`")};
+}
+
+FieldViolation Cycle(const NodePlace& first, const std::vector<std::string>& names) {
+  std::string path;
+  const size_t shown = std::min(names.size(), kMaxCycleNames);
+  for (size_t i = 0; i < shown; ++i) absl::StrAppend(&path, names[i], " -> ");
+  if (shown < names.size()) absl::StrAppend(&path, names.size() - shown, " more -> ");
+  absl::StrAppend(&path, names.front());
+  return {first.Field("after"), absl::StrCat("the order of ", names.size(), " nodes is a cycle: ",
+                                             path, "; take one step of it out")};
+}
+
+FieldViolation UnwrittenRead(const NodePlace& node, absl::string_view part,
+                             absl::string_view buffer, ByteRange range) {
+  return {
+      node.Field(part),
+      absl::StrCat(NodeText(node), " reads bytes ", Bytes(range), " of scratch buffer ",
+                   Quote(buffer), ", which no node before it writes; write them first (upload, ",
+                   "fill, or a kernel), or use a shared buffer")};
+}
+
+std::string ViewPlace::Field(absl::string_view member) const {
+  const absl::string_view dot = member.empty() ? "" : ".";
+  if (index < 0) return absl::StrCat(node.Field(part), dot, member);
+  return absl::StrCat(node.Field("kernel.args["), index, "].view", dot, member);
+}
+
+std::string ViewPlace::Subject() const {
+  if (index < 0) return absl::StrCat(NodeText(node), ", ", part);
+  return absl::StrCat(NodeText(node), ", argument ", Quote(argument));
+}
+
+FieldViolation NoView(const ViewPlace& view) {
+  return {view.Field(), absl::StrCat(view.Subject(), " is missing; give it a view of a buffer")};
+}
+
+FieldViolation UnknownBuffer(const ViewPlace& view, absl::string_view name,
+                             absl::string_view nearest) {
+  return {view.Field("buffer"),
+          WithNearest(absl::StrCat(view.Subject(), " names the unknown buffer ", Quote(name)),
+                      nearest, "declare it in `buffers`")};
+}
+
+FieldViolation OutsideBuffer(const ViewPlace& view, absl::string_view buffer, ByteRange range,
+                             uint64_t buffer_bytes) {
+  return {view.Field(), absl::StrCat(view.Subject(), " takes ", range.size, " bytes from byte ",
+                                     range.offset, " of buffer ", Quote(buffer), ", which has ",
+                                     buffer_bytes, "; make the view smaller or the buffer larger")};
+}
+
+FieldViolation BadViewShape(const ViewPlace& view, absl::string_view what) {
+  return {view.Field("shape"), absl::StrCat(view.Subject(), ": ", what)};
+}
+
+FieldViolation PartialElement(const ViewPlace& view, uint64_t size_bytes, absl::string_view dtype,
+                              uint64_t element_bytes) {
+  return {view.Field(),
+          absl::StrCat(view.Subject(), " has ", size_bytes, " bytes, which is no whole number of ",
+                       dtype, " elements; make it a multiple of ", element_bytes)};
+}
+
+FieldViolation UnknownKernel(const NodePlace& node, absl::string_view kernel,
+                             absl::string_view nearest) {
+  return {node.Field("kernel.kernel"),
+          WithNearest(absl::StrCat(NodeText(node), " launches the unknown kernel ", Quote(kernel)),
+                      nearest, "`weft kernels` lists those that exist")};
+}
+
+FieldViolation KernelRefuses(const NodePlace& node, absl::string_view part,
+                             absl::string_view subject, absl::string_view why) {
+  return {node.Field(part), absl::StrCat(NodeText(node), ", ", subject, " ", why)};
+}
+
+FieldViolation NoArgumentValue(const NodePlace& node, uint32_t argument, absl::string_view name) {
+  return {node.Field(absl::StrCat("kernel.args[", argument, "]")),
+          absl::StrCat(NodeText(node), ", argument ", Quote(name),
+                       " has no value; give it one of view, i64, f64")};
+}
+
+FieldViolation CopySizesDiffer(const NodePlace& node, uint64_t src_bytes, uint64_t dst_bytes) {
+  return {node.Field("copy"), absl::StrCat(NodeText(node), " copies ", src_bytes, " bytes into ",
+                                           dst_bytes, "; make both views the same size")};
+}
+
+FieldViolation CopyOverlaps(const NodePlace& node, absl::string_view buffer, ByteRange common) {
+  return {node.Field("copy"),
+          absl::StrCat(NodeText(node), ": src and dst share bytes ", Bytes(common), " of buffer ",
+                       Quote(buffer), "; copy by way of another buffer")};
+}
+
+FieldViolation BadPatternSize(const NodePlace& node, uint32_t pattern_bytes) {
+  return {node.Field("fill.pattern_bytes"),
+          absl::StrCat(NodeText(node), " fills with a pattern of ", pattern_bytes,
+                       " bytes; use 1, 2 or 4")};
+}
+
+FieldViolation PatternTooLarge(const NodePlace& node, uint32_t pattern, uint32_t pattern_bytes) {
+  return {node.Field("fill.pattern"),
+          absl::StrCat(NodeText(node), " fills with ", pattern, ", which does not fit in ",
+                       pattern_bytes, " bytes; set pattern_bytes to 2 or 4, or use a smaller one")};
+}
+
+FieldViolation FillMisaligned(const NodePlace& node, ByteRange range, uint32_t pattern_bytes) {
+  return {node.Field("fill.dst"),
+          absl::StrCat(NodeText(node), " fills ", range.size, " bytes from byte ", range.offset,
+                       "; both must be multiples of the pattern's ", pattern_bytes, " bytes")};
+}
+
+FieldViolation UploadSizeDiffers(const NodePlace& node, uint64_t data_bytes, uint64_t view_bytes) {
+  return {node.Field("upload.data"),
+          absl::StrCat(NodeText(node), " uploads ", data_bytes, " bytes into a view of ",
+                       view_bytes, "; make both the same size")};
+}
+
+FieldViolation UploadFromFile(const NodePlace& node, absl::string_view file) {
+  return {
+      node.Field("upload.file"),
+      absl::StrCat(NodeText(node), " uploads the file ", Quote(file),
+                   "; a server opens no files: let the client read it (weft run) and send data")};
+}
+
+}  // namespace weft::ir

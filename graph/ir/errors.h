@@ -1,0 +1,122 @@
+// What can be wrong with a job: one function an error. Those of the job file itself are statuses
+// with line and column; those of a job's meaning are violations of a field, which ValidateJob
+// collects. docs/errors.md has a section for each, with a sample and the remedy.
+//
+// Texts quote what the job says with escapes, so that they are valid UTF-8 whatever it says.
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "base/byte_range.h"
+#include "base/error_context.h"
+
+namespace weft::ir {
+
+// `text` in quotes, escaped, and cut where it is very long.
+std::string Quote(absl::string_view text);
+
+// Where in a job file, counted from 1; columns count characters.
+struct TextPlace {
+  uint64_t line = 1;
+  uint64_t column = 1;
+};
+
+// ---- Job files --------------------------------------------------------------------------------
+absl::Status UnknownFileEnding(absl::string_view path);
+absl::Status JobFileEmpty();
+absl::Status JobFileTooLarge(uint64_t size_bytes, uint64_t limit_bytes);
+absl::Status JobFileNotUtf8(TextPlace place, uint8_t byte);
+absl::Status JobFileTextNotUtf8(absl::string_view path, absl::string_view text);
+absl::Status JobFileSyntax(TextPlace place, absl::string_view what);
+// `kind`: "field" or "value"; `owner`: the message or enum; `nearest`: empty where nothing is near.
+absl::Status JobFileUnknownName(TextPlace place, absl::string_view kind, absl::string_view owner,
+                                absl::string_view name, absl::string_view nearest);
+absl::Status JobFileTooDeep(TextPlace place, int limit);
+absl::Status JobFileRepeatedField(TextPlace place, absl::string_view field);
+absl::Status JobFileBadValue(TextPlace place, absl::string_view field, absl::string_view what);
+absl::Status JobFileNotBinary(absl::string_view hint);
+absl::Status JobFileUnknownNumber(absl::string_view path, int field_number);
+
+// ---- Names ------------------------------------------------------------------------------------
+// The node that a violation is about. A view of the job's text; lives as long as the call.
+struct NodePlace {
+  uint32_t index = 0;
+  absl::string_view name;
+  // "nodes[3]" + (part.empty() ? "" : "." + part)
+  std::string Field(absl::string_view part = "") const;
+};
+
+FieldViolation BadName(std::string field, absl::string_view what, absl::string_view name);
+FieldViolation RepeatedName(std::string field, absl::string_view what, absl::string_view name,
+                            absl::string_view first);
+FieldViolation NoNodes();
+FieldViolation BadText(std::string field, absl::string_view what, uint64_t size_bytes);
+FieldViolation TooMany(std::string field, absl::string_view what, uint64_t count, uint64_t limit);
+FieldViolation UnknownEnumValue(std::string field, absl::string_view type, int value,
+                                absl::string_view values);
+FieldViolation NoSuchDevice(uint32_t ordinal, absl::Span<const uint32_t> ordinals);
+
+// ---- Buffers ----------------------------------------------------------------------------------
+FieldViolation BadExtent(std::string field, absl::string_view buffer, int64_t extent);
+FieldViolation BufferTooLarge(std::string field, absl::string_view buffer, uint64_t limit_bytes);
+FieldViolation SharedUnusable(std::string field, absl::string_view buffer,
+                              absl::string_view reference, absl::string_view why);
+FieldViolation SharedTooSmall(std::string field, absl::string_view buffer, uint64_t declared_bytes,
+                              uint64_t shared_bytes);
+FieldViolation SharedElsewhere(std::string field, absl::string_view buffer, uint32_t buffer_device,
+                               uint32_t job_device);
+absl::Status SharedNotDeclared(absl::string_view buffer, absl::string_view reference);
+
+// ---- Nodes ------------------------------------------------------------------------------------
+FieldViolation NoKind(const NodePlace& node);
+FieldViolation UnknownAfter(const NodePlace& node, uint32_t entry, absl::string_view name,
+                            absl::string_view nearest);
+FieldViolation AfterItself(const NodePlace& node, uint32_t entry);
+FieldViolation Cycle(const NodePlace& first, const std::vector<std::string>& names);
+FieldViolation UnwrittenRead(const NodePlace& node, absl::string_view part,
+                             absl::string_view buffer, ByteRange range);
+
+// ---- Views ------------------------------------------------------------------------------------
+// A view of a node: `part` "copy.src", or argument `index` of a kernel, which is called `argument`.
+// Makes no text until it is asked for.
+struct ViewPlace {
+  NodePlace node;
+  absl::string_view part;
+  int index = -1;
+  absl::string_view argument;
+  std::string Field(absl::string_view member = "") const;
+  std::string Subject() const;  // `node "n", argument "a"`
+};
+
+FieldViolation NoView(const ViewPlace& view);
+FieldViolation UnknownBuffer(const ViewPlace& view, absl::string_view name,
+                             absl::string_view nearest);
+FieldViolation OutsideBuffer(const ViewPlace& view, absl::string_view buffer, ByteRange range,
+                             uint64_t buffer_bytes);
+FieldViolation BadViewShape(const ViewPlace& view, absl::string_view what);
+FieldViolation PartialElement(const ViewPlace& view, uint64_t size_bytes, absl::string_view dtype,
+                              uint64_t element_bytes);
+
+// ---- Kinds of nodes ---------------------------------------------------------------------------
+FieldViolation UnknownKernel(const NodePlace& node, absl::string_view kernel,
+                             absl::string_view nearest);
+// What kernels::Bind or kernels::PlanLaunch found: `part` is "kernel.args[1]", "kernel.launch"…
+FieldViolation KernelRefuses(const NodePlace& node, absl::string_view part,
+                             absl::string_view subject, absl::string_view why);
+FieldViolation NoArgumentValue(const NodePlace& node, uint32_t argument, absl::string_view name);
+FieldViolation CopySizesDiffer(const NodePlace& node, uint64_t src_bytes, uint64_t dst_bytes);
+FieldViolation CopyOverlaps(const NodePlace& node, absl::string_view buffer, ByteRange common);
+FieldViolation BadPatternSize(const NodePlace& node, uint32_t pattern_bytes);
+FieldViolation PatternTooLarge(const NodePlace& node, uint32_t pattern, uint32_t pattern_bytes);
+FieldViolation FillMisaligned(const NodePlace& node, ByteRange range, uint32_t pattern_bytes);
+FieldViolation UploadSizeDiffers(const NodePlace& node, uint64_t data_bytes, uint64_t view_bytes);
+FieldViolation UploadFromFile(const NodePlace& node, absl::string_view file);
+
+}  // namespace weft::ir

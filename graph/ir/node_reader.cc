@@ -1,0 +1,255 @@
+#include "graph/ir/node_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "graph/ir/kernel_reader.h"
+#include "kernels/nearest_name.h"
+#include "weft/v1/job.pb.h"
+
+namespace weft::ir {
+namespace {
+
+bool FitsIn(uint32_t pattern, uint32_t bytes) { return bytes >= 4 || pattern >> (8 * bytes) == 0; }
+
+}  // namespace
+
+NodeReader::NodeReader(const JobContext& context, const kernels::LaunchLimits& limits,
+                       const ReadBuffers& buffers, Graph& graph, Violations& violations)
+    : context_(context),
+      limits_(limits),
+      graph_(graph),
+      violations_(violations),
+      views_(graph, buffers, violations),
+      names_(0),
+      outputs_(0) {}
+
+void NodeReader::Run(const v1::Job& job) {
+  ReadNames(job);
+  waited_by_.assign(graph_.nodes.size(), 0);
+  for (uint32_t i = 0; i < graph_.node_count(); ++i) {
+    place_ = {i, graph_.nodes[i].name};
+    const v1::Node& node = job.nodes(static_cast<int>(i));
+    ReadAfter(node);
+    ReadKind(node);
+  }
+}
+
+void NodeReader::ReadNames(const v1::Job& job) {
+  names_ = NameTable(static_cast<size_t>(job.nodes_size()));
+  graph_.nodes.resize(static_cast<size_t>(job.nodes_size()));  // names are views into it
+  for (uint32_t i = 0; i < graph_.node_count(); ++i) {
+    std::string& name = graph_.nodes[i].name;
+    name = job.nodes(static_cast<int>(i)).name();
+    if (name.empty()) name = absl::StrCat("node", i);
+    place_ = {i, name};
+    if (!IsGoodName(name)) violations_.Add(BadName(place_.Field("name"), "node", name));
+    const std::optional<uint32_t> first = names_.Add(name, i);
+    if (first.has_value()) {
+      violations_.Add(
+          RepeatedName(place_.Field("name"), "node", name, absl::StrCat("nodes[", *first, "]")));
+    }
+  }
+}
+
+void NodeReader::ReadAfter(const v1::Node& node) {
+  Slice& slice = graph_.nodes[place_.index].after;
+  slice.begin = static_cast<uint32_t>(graph_.after.size());
+  if (static_cast<uint32_t>(node.after_size()) > context_.limits.max_after) {
+    violations_.Add(TooMany(place_.Field("after"), "entries",
+                            static_cast<uint64_t>(node.after_size()), context_.limits.max_after));
+    return;
+  }
+  for (uint32_t entry = 0; entry < static_cast<uint32_t>(node.after_size()); ++entry) {
+    const std::string& name = node.after(static_cast<int>(entry));
+    const std::optional<uint32_t> before = names_.Find(name);
+    if (!before.has_value()) {
+      violations_.Add(
+          UnknownAfter(place_, entry, name, violations_.full() ? "" : names_.Nearest(name)));
+    } else if (*before == place_.index) {
+      violations_.Add(AfterItself(place_, entry));
+    } else if (std::exchange(waited_by_[*before], place_.index + 1) != place_.index + 1) {
+      graph_.after.push_back(NodeIndex(*before));
+    }
+  }
+  slice.count = static_cast<uint32_t>(graph_.after.size()) - slice.begin;
+}
+
+void NodeReader::ReadKind(const v1::Node& node) {
+  Node& out = graph_.nodes[place_.index];
+  out.uses.begin = static_cast<uint32_t>(graph_.uses.size());
+  std::optional<Operation> op;
+  switch (node.kind_case()) {
+    case v1::Node::kKernel:
+      op = ReadKernel(node.kernel());
+      break;
+    case v1::Node::kCopy:
+      op = ReadCopy(node.copy());
+      break;
+    case v1::Node::kFill:
+      op = ReadFill(node.fill());
+      break;
+    case v1::Node::kUpload:
+      op = ReadUpload(node.upload());
+      break;
+    case v1::Node::kDownload:
+      op = ReadDownload(node.download());
+      break;
+    case v1::Node::kEmpty:
+      op = EmptyOp{};
+      break;
+    case v1::Node::KIND_NOT_SET:
+      violations_.Add(NoKind(place_));
+      break;
+  }
+  if (op.has_value()) out.op = *std::move(op);
+  out.uses.count = static_cast<uint32_t>(graph_.uses.size()) - out.uses.begin;
+}
+
+void NodeReader::AddUse(const View& view, Access access) {
+  if (view.range.empty()) return;
+  graph_.uses.push_back(
+      {NodeIndex(place_.index), graph_.buffer(view.buffer).storage, view.range, access});
+}
+
+std::optional<ReadView> NodeReader::ReadPart(const char* part, bool is_given,
+                                             const v1::View& view) {
+  const ViewPlace place = {place_, part, -1, {}};
+  if (!is_given) {
+    violations_.Add(NoView(place));
+    return std::nullopt;
+  }
+  return views_.Read(place, view);
+}
+
+std::optional<Operation> NodeReader::ReadKernel(const v1::KernelNode& kernel) {
+  const kernels::Registry& registry =
+      context_.registry != nullptr ? *context_.registry : kernels::Registry::Builtin();
+  const kernels::KernelSchema* schema = registry.Find(kernel.kernel());
+  if (schema == nullptr) {
+    std::vector<absl::string_view> names;
+    for (const kernels::KernelSchema& known : registry.schemas()) names.push_back(known.name);
+    violations_.Add(
+        UnknownKernel(place_, kernel.kernel(), kernels::NearestName(kernel.kernel(), names)));
+    return std::nullopt;
+  }
+  if (static_cast<uint32_t>(kernel.args_size()) > context_.limits.max_arguments) {
+    violations_.Add(TooMany(place_.Field("kernel.args"), "arguments",
+                            static_cast<uint64_t>(kernel.args_size()),
+                            context_.limits.max_arguments));
+    return std::nullopt;
+  }
+  KernelReader reader(place_, kernel, graph_, violations_);
+  std::optional<KernelOp> op = reader.Read(*schema, views_, limits_);
+  if (!op.has_value()) return std::nullopt;
+  op->views.begin = static_cast<uint32_t>(graph_.views.size());
+  op->views.count = static_cast<uint32_t>(reader.views().size());
+  for (const KernelReader::ArgumentView& argument : reader.views()) {
+    graph_.views.push_back(argument.view);
+    AddUse({argument.view.buffer, argument.touched}, argument.access);
+  }
+  return *std::move(op);
+}
+
+std::optional<Operation> NodeReader::ReadCopy(const v1::CopyNode& copy) {
+  const std::optional<ReadView> src = ReadPart("copy.src", copy.has_src(), copy.src());
+  const std::optional<ReadView> dst = ReadPart("copy.dst", copy.has_dst(), copy.dst());
+  if (!src.has_value() || !dst.has_value()) return std::nullopt;
+  const CopyOp op = {src->view, dst->view};
+  const ByteRange& from = op.src.range;
+  const ByteRange& to = op.dst.range;
+  if (from.size != to.size) {
+    violations_.Add(CopySizesDiffer(place_, from.size, to.size));
+    return std::nullopt;
+  }
+  const Buffer& buffer = graph_.buffer(op.src.buffer);
+  if (buffer.storage == graph_.buffer(op.dst.buffer).storage && from.overlaps(to)) {
+    const uint64_t begin = std::max(from.offset, to.offset);
+    const ByteRange both{begin, std::min(from.end(), to.end()) - begin};
+    violations_.Add(CopyOverlaps(place_, buffer.name, both));
+    return std::nullopt;
+  }
+  AddUse(op.src, Access::kRead);
+  AddUse(op.dst, Access::kWrite);
+  return op;
+}
+
+std::optional<Operation> NodeReader::ReadFill(const v1::FillNode& fill) {
+  const std::optional<ReadView> dst = ReadPart("fill.dst", fill.has_dst(), fill.dst());
+  const uint32_t bytes = fill.pattern_bytes() == 0 ? 1 : fill.pattern_bytes();
+  if (bytes != 1 && bytes != 2 && bytes != 4) {
+    violations_.Add(BadPatternSize(place_, bytes));
+    return std::nullopt;
+  }
+  if (!FitsIn(fill.pattern(), bytes)) {
+    violations_.Add(PatternTooLarge(place_, fill.pattern(), bytes));
+    return std::nullopt;
+  }
+  if (!dst.has_value()) return std::nullopt;
+  const ByteRange& range = dst->view.range;
+  if (range.offset % bytes != 0 || range.size % bytes != 0) {
+    violations_.Add(FillMisaligned(place_, range, bytes));
+    return std::nullopt;
+  }
+  AddUse(dst->view, Access::kWrite);
+  return FillOp{dst->view, fill.pattern(), bytes};
+}
+
+std::optional<Operation> NodeReader::ReadUpload(const v1::UploadNode& upload) {
+  const uint32_t number = graph_.upload_count++;  // faulty ones count too
+  const std::optional<ReadView> dst = ReadPart("upload.dst", upload.has_dst(), upload.dst());
+  if (context_.uploads == UploadData::kPresent) {
+    if (upload.source_case() == v1::UploadNode::kFile) {
+      violations_.Add(UploadFromFile(place_, upload.file()));
+      return std::nullopt;
+    }
+    if (dst.has_value() && upload.data().size() != dst->view.range.size) {
+      violations_.Add(UploadSizeDiffers(place_, upload.data().size(), dst->view.range.size));
+      return std::nullopt;
+    }
+  }
+  if (!dst.has_value()) return std::nullopt;
+  AddUse(dst->view, Access::kWrite);
+  return UploadOp{dst->view, number};
+}
+
+void NodeReader::ReportOutput(const v1::DownloadNode& download, const Output& output) {
+  if (!IsGoodName(output.name)) {
+    violations_.Add(BadName(place_.Field("download.output"), "output", output.name));
+  }
+  if (download.file().size() > kMaxTextBytes) {
+    violations_.Add(BadText(place_.Field("download.file"), "file name", download.file().size()));
+  }
+  const absl::string_view name =
+      download.output().empty() ? place_.name : absl::string_view(download.output());
+  const std::optional<uint32_t> first = outputs_.Add(name, place_.index);
+  if (first.has_value()) {
+    violations_.Add(RepeatedName(place_.Field("download.output"), "output", name,
+                                 absl::StrCat("nodes[", *first, "]")));
+  }
+}
+
+std::optional<Operation> NodeReader::ReadDownload(const v1::DownloadNode& download) {
+  Output output;
+  output.name = download.output();
+  output.file = download.file();
+  output.node = NodeIndex(place_.index);
+  if (output.name.empty()) output.name = std::string(place_.name);
+  ReportOutput(download, output);
+  std::optional<ReadView> src = ReadPart("download.src", download.has_src(), download.src());
+  if (!src.has_value()) return std::nullopt;
+  if (src->shape.empty()) {
+    violations_.Add(PartialElement({place_, "download.src", -1, {}}, src->view.range.size,
+                                   kernels::NameOf(src->dtype), kernels::SizeOf(src->dtype)));
+    return std::nullopt;
+  }
+  output.dtype = src->dtype;
+  output.shape = std::move(src->shape);
+  output.size_bytes = src->view.range.size;
+  AddUse(src->view, Access::kRead);
+  graph_.outputs.push_back(std::move(output));
+  return DownloadOp{src->view, static_cast<uint32_t>(graph_.outputs.size() - 1)};
+}
+
+}  // namespace weft::ir

@@ -1,0 +1,68 @@
+// The nodes of a job: names, order, and one function for each kind of operation. Private to
+// graph/ir.
+//
+// Thread safety: one thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "graph/ir/buffer_reader.h"
+#include "graph/ir/errors.h"
+#include "graph/ir/from_proto.h"
+#include "graph/ir/graph.h"
+#include "graph/ir/name_table.h"
+#include "graph/ir/view_reader.h"
+#include "graph/ir/violations.h"
+
+namespace weft::v1 {
+class Argument;
+class CopyNode;
+class DownloadNode;
+class FillNode;
+class KernelNode;
+class Node;
+class UploadNode;
+class View;
+}  // namespace weft::v1
+
+namespace weft::ir {
+
+class NodeReader {
+ public:
+  // The references must outlive the reader. `limits`: those of the job's device.
+  NodeReader(const JobContext& context, const kernels::LaunchLimits& limits,
+             const ReadBuffers& buffers, Graph& graph, Violations& violations);
+
+  // Fills graph.nodes and what belongs to them.
+  void Run(const v1::Job& job);
+
+ private:
+  void ReadNames(const v1::Job& job);
+  void ReadAfter(const v1::Node& node);
+  void ReadKind(const v1::Node& node);
+  // One for each kind; nullopt when it is faulty.
+  std::optional<Operation> ReadKernel(const v1::KernelNode& kernel);
+  std::optional<Operation> ReadCopy(const v1::CopyNode& copy);
+  std::optional<Operation> ReadFill(const v1::FillNode& fill);
+  std::optional<Operation> ReadUpload(const v1::UploadNode& upload);
+  std::optional<Operation> ReadDownload(const v1::DownloadNode& download);
+
+  std::optional<ReadView> ReadPart(const char* part, bool is_given, const v1::View& view);
+  void AddUse(const View& view, Access access);
+  void ReportOutput(const v1::DownloadNode& download, const Output& output);
+
+  const JobContext& context_;
+  const kernels::LaunchLimits& limits_;
+  Graph& graph_;
+  Violations& violations_;
+  const ViewReader views_;
+  NameTable names_;
+  NameTable outputs_;
+  NodePlace place_;                  // of the node being read
+  std::vector<uint32_t> waited_by_;  // by node: 1 + the last node whose `after` names it
+};
+
+}  // namespace weft::ir

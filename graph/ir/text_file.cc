@@ -1,0 +1,152 @@
+#include "graph/ir/text_file.h"
+
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/io/tokenizer.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/message.h>
+#include <google/protobuf/text_format.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "graph/ir/errors.h"
+#include "graph/ir/field_names.h"
+#include "graph/ir/limits.h"
+#include "graph/ir/message_walk.h"
+#include "graph/ir/text_place.h"
+
+namespace weft::ir {
+namespace {
+
+using google::protobuf::Descriptor;
+using google::protobuf::EnumDescriptor;
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+
+// Keeps the first error: those behind it are its consequences.
+class FirstError final : public google::protobuf::io::ErrorCollector {
+ public:
+  void AddError(int line, google::protobuf::io::ColumnNumber column,
+                const std::string& message) override {
+    if (!message_.empty()) return;
+    line_ = line;
+    column_ = column;
+    message_ = message;
+  }
+  // Positions may be -1 where an error belongs to the whole.
+  TextPlace PlaceIn(absl::string_view text) const {
+    if (line_ < 0) return PlaceOf(text, text.size());
+    return PlaceOfToken(text, line_, column_);
+  }
+  const std::string& message() const { return message_; }
+
+ private:
+  int line_ = -1;
+  int column_ = -1;
+  std::string message_;
+};
+
+// The text between the next two double quotes of `rest`, which is advanced behind them.
+std::optional<std::string> TakeQuoted(absl::string_view& rest) {
+  const size_t begin = rest.find('"');
+  if (begin == absl::string_view::npos) return std::nullopt;
+  const size_t end = rest.find('"', begin + 1);
+  if (end == absl::string_view::npos) return std::nullopt;
+  std::string quoted(rest.substr(begin + 1, end - begin - 1));
+  rest.remove_prefix(end + 1);
+  return quoted;
+}
+
+// Message types below `root`, root included.
+std::vector<const Descriptor*> TypesBelow(const Descriptor& root) {
+  std::vector<const Descriptor*> types = {&root};
+  for (size_t i = 0; i < types.size(); ++i) {
+    for (int f = 0; f < types[i]->field_count(); ++f) {
+      const Descriptor* type = types[i]->field(f)->message_type();
+      bool is_new = type != nullptr;
+      for (const Descriptor* known : types) is_new = is_new && known != type;
+      if (is_new) types.push_back(type);
+    }
+  }
+  return types;
+}
+
+// `Message type "weft.v1.Node" has no field named "kernal".`
+std::optional<absl::Status> UnknownField(const Descriptor& root, TextPlace place,
+                                         absl::string_view text) {
+  if (!absl::ConsumePrefix(&text, "Message type ")) return std::nullopt;
+  const std::optional<std::string> owner = TakeQuoted(text);
+  const std::optional<std::string> name = TakeQuoted(text);
+  if (!owner.has_value() || !name.has_value()) return std::nullopt;
+  for (const Descriptor* type : TypesBelow(root)) {
+    if (type->full_name() != *owner) continue;
+    return JobFileUnknownName(place, "field", type->name(), *name,
+                              NearestField(*type, *name, NameStyle::kProto));
+  }
+  return std::nullopt;
+}
+
+// `Unknown enumeration value of "F33" for field "data_type".`
+std::optional<absl::Status> UnknownValue(const Descriptor& root, TextPlace place,
+                                         absl::string_view text) {
+  if (!absl::ConsumePrefix(&text, "Unknown enumeration value of ")) return std::nullopt;
+  const std::optional<std::string> value = TakeQuoted(text);
+  const std::optional<std::string> field_name = TakeQuoted(text);
+  if (!value.has_value() || !field_name.has_value()) return std::nullopt;
+  for (const Descriptor* type : TypesBelow(root)) {
+    const FieldDescriptor* field = type->FindFieldByName(*field_name);
+    if (field == nullptr || field->enum_type() == nullptr) continue;
+    return JobFileUnknownName(place, "value", field->enum_type()->name(), *value,
+                              NearestValue(*field->enum_type(), *value));
+  }
+  return std::nullopt;
+}
+
+// `Non-repeated field "name" is specified multiple times.`
+std::optional<absl::Status> RepeatedField(TextPlace place, absl::string_view text) {
+  if (!absl::StartsWith(text, "Non-repeated field ")) return std::nullopt;
+  const std::optional<std::string> name = TakeQuoted(text);
+  if (!name.has_value()) return std::nullopt;
+  return JobFileRepeatedField(place, *name);
+}
+
+// protobuf tells its errors as text alone. Those that a person meets are put into Weft's words; a
+// text that is not known (of another version of protobuf) is passed on as it is.
+absl::Status Translate(const Descriptor& root, TextPlace place, absl::string_view text) {
+  if (auto status = UnknownField(root, place, text); status.has_value()) return *status;
+  if (auto status = UnknownValue(root, place, text); status.has_value()) return *status;
+  if (auto status = RepeatedField(place, text); status.has_value()) return *status;
+  if (absl::StrContains(text, "too deep")) return JobFileTooDeep(place, kMaxNesting);
+  return JobFileSyntax(place, absl::StripSuffix(text, "."));
+}
+
+// Escapes can spell any byte; only then need the strings be looked at.
+bool HasByteEscape(absl::string_view text) {
+  for (size_t at = text.find('\\'); at != absl::string_view::npos; at = text.find('\\', at + 2)) {
+    const char next = at + 1 < text.size() ? text[at + 1] : '\0';
+    if (next == 'x' || next == 'X' || (next >= '0' && next <= '7')) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+absl::Status ParseText(absl::string_view text, Message& message) {
+  google::protobuf::io::ArrayInputStream input(text.data(), static_cast<int>(text.size()));
+  FirstError error;
+  google::protobuf::TextFormat::Parser parser;
+  parser.RecordErrorsTo(&error);
+  parser.SetRecursionLimit(kMaxNesting);
+  if (!parser.Parse(&input, &message)) {
+    return Translate(*message.GetDescriptor(), error.PlaceIn(text),
+                     error.message().empty() ? "this is not protobuf text" : error.message());
+  }
+  if (!HasByteEscape(text)) return absl::OkStatus();
+  return CheckStringsAreUtf8(message);
+}
+
+}  // namespace weft::ir
