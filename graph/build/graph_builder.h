@@ -20,7 +20,7 @@ struct BuiltGraph {
   std::vector<cuda::NodeRef> nodes;  // by position in OperationList::operations
 };
 
-// Records the whole plan. Linear in nodes and edges; about 1 µs a node.
+// Records the whole plan. Linear in nodes and edges; 0.3–1 µs a node.
 // REQUIRES: `operations` is what ResolveOperations gives for `input`.
 // Errors: what the driver says, with the node's name in front.
 absl::StatusOr<BuiltGraph> BuildGraph(const BuildInput& input, const OperationList& operations);
