@@ -54,8 +54,9 @@ struct CompiledJob {
   std::vector<BufferId> buffers;    // the shared buffers, each once
   std::vector<UploadSlot> uploads;  // in program order, as ir::TakeUploadBytes gives them
   std::vector<OutputSlot> outputs;  // in program order
-  uint64_t upload_bytes = 0;        // of all uploads, and so on
-  uint64_t output_bytes = 0;
+  uint64_t upload_bytes = 0;        // of all uploads
+  uint64_t output_bytes = 0;        // of all outputs
+  uint64_t staging_bytes = 0;       // of the area that holds both
 
   // What an executor builds the graph from; graph_id is not set.
   std::unique_ptr<executor::v1::PrepareRequest> prepare;

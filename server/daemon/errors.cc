@@ -41,7 +41,7 @@ absl::Status ExecutorStartingError(uint32_t device) {
 
 absl::Status ExecutorLostError(uint32_t device, absl::string_view what_happened) {
   return absl::UnavailableError(StrCat("the executor of device ", device, " was lost (",
-                                       what_happened, "). It is being restarted; retry."));
+                                       what_happened, ") and is being restarted. Retry."));
 }
 
 absl::Status ExecutorStartError(uint32_t device, absl::string_view what_happened) {
@@ -70,6 +70,11 @@ absl::Status QueueFullError(uint32_t limit) {
                                              "Wait for some to end and retry."));
 }
 
+absl::Status JobTooLargeError(uint64_t size_bytes, uint64_t limit_bytes) {
+  return FieldError("job", StrCat("has ", size_bytes, " bytes; at most ", limit_bytes,
+                                  " are allowed (max_job_bytes). Put large inputs into buffers."));
+}
+
 absl::Status RequestIdTooLongError(size_t length, size_t limit) {
   return FieldError("request_id",
                     StrCat("has ", length, " characters; at most ", limit, " are allowed."));
@@ -85,10 +90,9 @@ absl::Status JobCancelledError() {
   return absl::CancelledError("the job was cancelled before it ran.");
 }
 
-absl::Status JobLostError(uint32_t device, absl::string_view what_happened) {
-  return absl::AbortedError(
-      StrCat("the executor of device ", device, " was lost while the job ran (", what_happened,
-             "). Buffers that the job writes may hold part of its results; submit it again."));
+absl::Status JobLostError(const absl::Status& executor_health) {
+  return absl::AbortedError(StrCat("while the job ran, ", executor_health.message(),
+                                   " Buffers that the job writes may hold part of its results."));
 }
 
 absl::Status ShutdownJobError() {

@@ -32,10 +32,11 @@ absl::Status UnknownJobError(absl::string_view job_id);
 absl::Status NotYourJobError(absl::string_view job_id);
 absl::Status JobEndedError(absl::string_view job_id, absl::string_view state);
 absl::Status QueueFullError(uint32_t limit);
+absl::Status JobTooLargeError(uint64_t size_bytes, uint64_t limit_bytes);
 absl::Status RequestIdTooLongError(size_t length, size_t limit);
 absl::Status JobDeadlineError(uint64_t deadline_ms);
 absl::Status JobCancelledError();
-absl::Status JobLostError(uint32_t device, absl::string_view what_happened);
+absl::Status JobLostError(const absl::Status& executor_health);
 absl::Status ShutdownJobError();
 absl::Status WaitTimeoutError(absl::string_view job_id, uint64_t timeout_ms);
 

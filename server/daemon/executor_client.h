@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,17 +39,21 @@ struct PreparedGraph {
   transport::SharedMemory staging;  // empty: the graph has neither uploads nor downloads
 };
 
-// The end of one launch. Errors of the job have a code other than kOk; GetLaunchReport says more.
-struct LaunchResult {
-  absl::StatusCode code = absl::StatusCode::kOk;
-  bool executor_lost = false;
-};
-
 // What the executor knows of a graph's last launch.
 struct LaunchReport {
   absl::Status status;
   std::string error_node;
   std::vector<NodeTime> timeline;
+};
+
+// The end of one launch.
+struct LaunchResult {
+  // The job's own error when not kOk; GetLaunchReport says more.
+  absl::StatusCode code = absl::StatusCode::kOk;
+  // The executor was lost before the launch had ended.
+  bool executor_lost = false;
+  // Set when this launch is what the executor was lost by: what it said of it last.
+  std::shared_ptr<const LaunchReport> report;
 };
 
 struct DeviceMemoryUse {
@@ -61,7 +66,7 @@ class ExecutorClient {
   template <typename T>
   using Done = absl::AnyInvocable<void(absl::StatusOr<T>) &&>;
   using DoneStatus = absl::AnyInvocable<void(absl::Status) &&>;
-  using LaunchDone = absl::AnyInvocable<void(LaunchResult) &&>;
+  using LaunchDone = absl::AnyInvocable<void(const LaunchResult&) &&>;
 
   virtual ~ExecutorClient() = default;
 

@@ -40,6 +40,9 @@ struct GraphInstance {
   GraphInstance(const GraphInstance&) = delete;
   GraphInstance& operator=(const GraphInstance&) = delete;
 
+  // Releases it on the executor now; `done` is told when that is done.
+  void Release(ExecutorClient::DoneStatus done);
+
   const GraphId id;
   const std::shared_ptr<ExecutorClient> client;
   const std::shared_ptr<const CompiledJob> compiled;
@@ -47,6 +50,9 @@ struct GraphInstance {
   // The rest belongs to whoever leases the instance.
   std::vector<std::weak_ptr<const std::string>> staged;  // by upload: what lies in the staging area
   bool launched = false;
+
+ private:
+  bool released_ = false;
 };
 
 // The right to run an instance; gives it back when it ends. Move-only.
@@ -59,6 +65,7 @@ class GraphLease {
   GraphLease& operator=(GraphLease&& other) noexcept;
   ~GraphLease() { Return(); }
 
+  GraphInstance* get() const { return instance_.get(); }
   GraphInstance* operator->() const { return instance_.get(); }
   explicit operator bool() const { return instance_ != nullptr; }
   void Return();
@@ -126,7 +133,13 @@ class GraphCache {
   };
   using Entries = std::list<Entry>;  // last used first
   using Instances = std::vector<std::unique_ptr<GraphInstance>>;
-  enum class Retry { kMayFreeMemory, kLast };
+  // An instance being made.
+  struct Preparing {
+    std::shared_ptr<const CompiledJob> compiled;
+    std::shared_ptr<ExecutorClient> client;
+    Acquired acquired;
+    bool may_retry = true;  // once, after idle instances made room on the device
+  };
 
   Entries::iterator EntryOf(const std::shared_ptr<const CompiledJob>& compiled)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -136,12 +149,9 @@ class GraphCache {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   static std::unique_ptr<GraphInstance> TakeIdle(Entry& entry, const ExecutorClient& client);
 
-  void PrepareInstance(std::shared_ptr<const CompiledJob> compiled,
-                       std::shared_ptr<ExecutorClient> client, Acquired acquired, Retry retry);
-  void OnPrepared(std::shared_ptr<const CompiledJob> compiled,
-                  std::shared_ptr<ExecutorClient> client, GraphId graph, Acquired acquired,
-                  absl::StatusOr<PreparedGraph> prepared);
-  void OnPrepareFailed(const std::shared_ptr<const CompiledJob>& compiled);
+  void Prepare(Preparing call);
+  void OnPrepared(Preparing call, GraphId graph, absl::StatusOr<PreparedGraph> prepared);
+  void OnPrepareFailed(Preparing call, const absl::Status& error);
   void Return(std::unique_ptr<GraphInstance> instance);
 
   const GraphCacheLimits limits_;

@@ -5,10 +5,11 @@
 
 namespace weft::daemon {
 
-JobOrder::Added JobOrder::Add(absl::Span<const BufferUse> uses, Ready on_ready) {
+JobOrder::UnitId JobOrder::Add(absl::Span<const BufferUse> uses, Ready on_ready) {
   absl::MutexLock lock(&mutex_);
   const UnitId id(++last_id_);
   Unit unit;
+  unit.on_ready = std::move(on_ready);
   for (const BufferUse& use : uses) {
     if (std::find(unit.buffers.begin(), unit.buffers.end(), use.buffer) == unit.buffers.end()) {
       unit.buffers.push_back(use.buffer);
@@ -16,10 +17,21 @@ JobOrder::Added JobOrder::Add(absl::Span<const BufferUse> uses, Ready on_ready) 
     }
     Record(id, use, unit);
   }
-  const bool ready = unit.waits_for == 0;
-  if (!ready) unit.on_ready = std::move(on_ready);
   units_.emplace(id, std::move(unit));
-  return {id, ready};
+  return id;
+}
+
+void JobOrder::Open(UnitId id) {
+  Ready ready;
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto it = units_.find(id);
+    if (it == units_.end() || it->second.ended) return;
+    it->second.open = true;
+    if (it->second.waits_for > 0) return;
+    ready = std::move(it->second.on_ready);
+  }
+  std::move(ready)();
 }
 
 void JobOrder::Record(UnitId id, const BufferUse& use, Unit& unit) {
@@ -48,6 +60,7 @@ void JobOrder::End(UnitId id) {
       ending.pop_back();
       if (it == units_.end()) continue;
       it->second.ended = true;
+      it->second.on_ready = nullptr;
       if (it->second.waits_for > 0) continue;  // keeps its place
       const Unit unit = std::move(it->second);
       units_.erase(it);
@@ -57,7 +70,7 @@ void JobOrder::End(UnitId id) {
         if (--next.waits_for > 0) continue;
         if (next.ended) {
           ending.push_back(follower);
-        } else {
+        } else if (next.open) {
           ready.push_back(std::move(next.on_ready));
         }
       }

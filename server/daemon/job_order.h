@@ -1,11 +1,11 @@
 // Order between jobs, and between jobs and transfers of buffers: what touches common bytes of a
 // buffer runs in the order of acceptance, unless both only read.
 //
-// A unit is a job or a transfer, from Add until End. It is ready when every earlier unit that it
-// conflicts with has ended. A unit may end while it still waits (a cancelled job); it then keeps
-// its place for those behind it until what it waits for has ended too, because they wait for it
-// alone. (B overwrites what A writes, C reads it: C waits for B only. B cancelled must not free C
-// before A.)
+// A unit is a job or a transfer: Add gives it its place, Open lets it start, End ends it. It is
+// ready when it is open and every earlier unit that it conflicts with has ended. A unit may end
+// while it still waits (a cancelled job); it then keeps its place for those behind it until what it
+// waits for has ended too, because they wait for it alone. (B overwrites what A writes, C reads it:
+// C waits for B only. B cancelled must not free C before A.)
 //
 // Thread safety: all members may be called from any thread. Callbacks run without a lock held.
 // Cost: O(log s + conflicts) for each range, s the ranges known of a buffer.
@@ -39,13 +39,11 @@ class JobOrder {
   using UnitId = StrongId<struct UnitTag, uint64_t>;
   using Ready = absl::AnyInvocable<void() &&>;
 
-  struct Added {
-    UnitId id;
-    bool ready = false;  // nothing to wait for; on_ready was dropped and will not be called
-  };
-  // Accepts a unit behind all earlier ones. `on_ready` is called once when it may start, unless it
-  // may at once, or ends before.
-  Added Add(absl::Span<const BufferUse> uses, Ready on_ready);
+  // A unit behind all earlier ones. `on_ready` is called once when it may start, unless it ends
+  // before.
+  UnitId Add(absl::Span<const BufferUse> uses, Ready on_ready);
+  // Lets the unit start: calls its on_ready before returning when there is nothing to wait for.
+  void Open(UnitId id);
   // The unit is over, whether it ran or not. Calls on_ready of those that waited for it alone.
   void End(UnitId id);
 
@@ -56,7 +54,8 @@ class JobOrder {
     std::vector<BufferId> buffers;  // without duplicates
     std::vector<UnitId> followers;  // without duplicates
     Ready on_ready;
-    uint32_t waits_for = 0;
+    uint32_t waits_for = 0;  // earlier units
+    bool open = false;
     bool ended = false;
   };
   struct Buffer {

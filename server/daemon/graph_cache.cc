@@ -1,0 +1,300 @@
+#include "server/daemon/graph_cache.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "base/error_context.h"
+#include "base/log.h"
+#include "server/daemon/errors.h"
+#include "weft/executor/v1/executor.pb.h"
+
+namespace weft::daemon {
+
+GraphInstance::GraphInstance(GraphId graph_id, std::shared_ptr<ExecutorClient> executor,
+                             std::shared_ptr<const CompiledJob> job, PreparedGraph prepared)
+    : id(graph_id),
+      client(std::move(executor)),
+      compiled(std::move(job)),
+      graph(std::move(prepared)),
+      staged(compiled->uploads.size()) {}
+
+GraphInstance::~GraphInstance() {
+  // A lost executor has taken its graphs with it.
+  if (released_ || !client->health().ok()) return;
+  Release([id = id](const absl::Status& status) {
+    if (!status.ok()) {
+      log::Warning("graph not released", {{"graph", std::to_string(id.value())},
+                                          {"error", std::string(status.message())}});
+    }
+  });
+}
+
+void GraphInstance::Release(ExecutorClient::DoneStatus done) {
+  released_ = true;
+  client->Release(id, std::move(done));
+}
+
+GraphLease& GraphLease::operator=(GraphLease&& other) noexcept {
+  if (this == &other) return *this;
+  Return();
+  cache_ = other.cache_;
+  instance_ = std::move(other.instance_);
+  return *this;
+}
+
+void GraphLease::Return() {
+  if (instance_ != nullptr) cache_->Return(std::move(instance_));
+}
+
+std::shared_ptr<const CompiledJob> GraphCache::Find(const ir::Fingerprint& fingerprint) {
+  absl::MutexLock lock(&mutex_);
+  const auto it = by_fingerprint_.find(fingerprint);
+  if (it == by_fingerprint_.end()) return nullptr;
+  entries_.splice(entries_.begin(), entries_, it->second);
+  return it->second->compiled;
+}
+
+std::shared_ptr<const CompiledJob> GraphCache::Insert(std::shared_ptr<const CompiledJob> compiled) {
+  Instances dropped;
+  absl::MutexLock lock(&mutex_);
+  const Entries::iterator entry = EntryOf(compiled);
+  EvictLocked(dropped);
+  return entry->compiled;
+}
+
+GraphCache::Entries::iterator GraphCache::EntryOf(
+    const std::shared_ptr<const CompiledJob>& compiled) {
+  const auto added = by_fingerprint_.try_emplace(compiled->fingerprint, entries_.begin());
+  if (!added.second) {
+    entries_.splice(entries_.begin(), entries_, added.first->second);
+    return added.first->second;
+  }
+  entries_.emplace_front();
+  entries_.front().compiled = compiled;
+  added.first->second = entries_.begin();
+  bytes_ += compiled->memory_bytes;
+  return entries_.begin();
+}
+
+void GraphCache::EvictLocked(Instances& dropped) {
+  auto it = entries_.end();
+  // Never the first: it is in use right now.
+  while (it != entries_.begin() && std::prev(it) != entries_.begin()) {
+    if (instances_ <= limits_.max_instances && entries_.size() <= limits_.max_instances &&
+        bytes_ <= limits_.max_bytes) {
+      return;
+    }
+    --it;
+    if (it->pins == 0 && it->leased == 0 && it->waiting.empty()) it = EraseLocked(it, dropped);
+  }
+}
+
+GraphCache::Entries::iterator GraphCache::EraseLocked(Entries::iterator entry, Instances& dropped) {
+  instances_ -= entry->idle.size();
+  bytes_ -= entry->compiled->memory_bytes;
+  if (entry->pins > 0) --pinned_;
+  std::move(entry->idle.begin(), entry->idle.end(), std::back_inserter(dropped));
+  by_fingerprint_.erase(entry->compiled->fingerprint);
+  return entries_.erase(entry);
+}
+
+std::unique_ptr<GraphInstance> GraphCache::TakeIdle(Entry& entry, const ExecutorClient& client) {
+  // From the back: the last one used has its memory in the caches.
+  for (auto it = entry.idle.rbegin(); it != entry.idle.rend(); ++it) {
+    if ((*it)->client.get() != &client) continue;
+    std::unique_ptr<GraphInstance> instance = std::move(*it);
+    entry.idle.erase(std::next(it).base());
+    return instance;
+  }
+  return nullptr;
+}
+
+void GraphCache::Acquire(const std::shared_ptr<const CompiledJob>& compiled,
+                         std::shared_ptr<ExecutorClient> client, Acquired acquired) {
+  std::unique_ptr<GraphInstance> instance;
+  Instances dropped;
+  {
+    absl::MutexLock lock(&mutex_);
+    Entry& entry = *EntryOf(compiled);
+    instance = TakeIdle(entry, *client);
+    if (instance == nullptr && entry.leased >= limits_.max_instances_per_graph) {
+      entry.waiting.push_back({std::move(client), std::move(acquired)});
+      return;
+    }
+    ++entry.leased;
+    if (instance == nullptr) {
+      ++instances_;
+      EvictLocked(dropped);
+    }
+  }
+  if (instance != nullptr) {
+    std::move(acquired)(GraphLease(this, std::move(instance)));
+  } else {
+    Prepare({compiled, std::move(client), std::move(acquired)});
+  }
+}
+
+void GraphCache::Prepare(Preparing call) {
+  GraphId graph;
+  {
+    absl::MutexLock lock(&mutex_);
+    graph = GraphId(++last_graph_);
+  }
+  const std::shared_ptr<const CompiledJob> compiled = call.compiled;
+  const std::shared_ptr<ExecutorClient> client = call.client;
+  client->Prepare(
+      graph, *compiled->prepare,
+      [this, graph, call = std::move(call)](absl::StatusOr<PreparedGraph> prepared) mutable {
+        OnPrepared(std::move(call), graph, std::move(prepared));
+      });
+}
+
+void GraphCache::OnPrepared(Preparing call, GraphId graph, absl::StatusOr<PreparedGraph> prepared) {
+  if (prepared.ok()) {
+    auto instance = std::make_unique<GraphInstance>(graph, std::move(call.client),
+                                                    std::move(call.compiled), *std::move(prepared));
+    std::move(call.acquired)(GraphLease(this, std::move(instance)));
+    return;
+  }
+  const absl::Status error = prepared.status();
+  if (!absl::IsResourceExhausted(error) || !call.may_retry) {
+    OnPrepareFailed(std::move(call), error);
+    return;
+  }
+  call.may_retry = false;
+  const std::shared_ptr<ExecutorClient> client = call.client;
+  ReleaseIdle(client, [this, error, call = std::move(call)](size_t released) mutable {
+    if (released == 0) {
+      OnPrepareFailed(std::move(call), error);
+    } else {
+      Prepare(std::move(call));
+    }
+  });
+}
+
+void GraphCache::OnPrepareFailed(Preparing call, const absl::Status& error) {
+  Waiting next;
+  {
+    absl::MutexLock lock(&mutex_);
+    Entry& entry = *EntryOf(call.compiled);
+    --entry.leased;
+    --instances_;
+    // Those who wait for an instance would wait for ever if none is left to become free.
+    if (entry.leased == 0 && !entry.waiting.empty()) {
+      next = std::move(entry.waiting.front());
+      entry.waiting.pop_front();
+    }
+  }
+  std::move(call.acquired)(error);
+  if (next.client != nullptr) {
+    Acquire(call.compiled, std::move(next.client), std::move(next.acquired));
+  }
+}
+
+void GraphCache::Return(std::unique_ptr<GraphInstance> instance) {
+  const bool usable = instance->client->health().ok();
+  const std::shared_ptr<const CompiledJob> compiled = instance->compiled;
+  Waiting next;
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto it = by_fingerprint_.find(compiled->fingerprint);
+    Entry& entry = *it->second;  // an entry with a lease is never erased
+    --entry.leased;
+    if (!entry.waiting.empty()) {
+      next = std::move(entry.waiting.front());
+      entry.waiting.pop_front();
+    }
+    if (usable && next.client == instance->client) {
+      ++entry.leased;
+    } else if (usable) {
+      entry.idle.push_back(std::move(instance));
+    } else {
+      --instances_;
+    }
+  }
+  if (next.client == nullptr) return;
+  if (instance != nullptr && next.client == instance->client && usable) {
+    std::move(next.acquired)(GraphLease(this, std::move(instance)));
+  } else {
+    Acquire(compiled, std::move(next.client), std::move(next.acquired));
+  }
+}
+
+absl::Status GraphCache::Pin(const std::shared_ptr<const CompiledJob>& compiled) {
+  absl::MutexLock lock(&mutex_);
+  Entry& entry = *EntryOf(compiled);
+  if (entry.pins == 0) {
+    if (pinned_ >= limits_.max_instances) return TooManyGraphsError(limits_.max_instances);
+    ++pinned_;
+  }
+  ++entry.pins;
+  return absl::OkStatus();
+}
+
+void GraphCache::Unpin(const CompiledJob& compiled) {
+  absl::MutexLock lock(&mutex_);
+  const auto it = by_fingerprint_.find(compiled.fingerprint);
+  if (it == by_fingerprint_.end() || it->second->pins == 0) return;  // dropped with its buffer
+  if (--it->second->pins == 0) --pinned_;
+}
+
+void GraphCache::DropBuffer(BufferId buffer) {
+  Instances dropped;
+  absl::MutexLock lock(&mutex_);
+  for (auto it = entries_.begin(); it != entries_.end();) {
+    const std::vector<BufferId>& buffers = it->compiled->buffers;
+    const bool drop = it->leased == 0 && it->waiting.empty() &&
+                      std::find(buffers.begin(), buffers.end(), buffer) != buffers.end();
+    it = drop ? EraseLocked(it, dropped) : std::next(it);
+  }
+}
+
+void GraphCache::DropExecutor(const ExecutorClient& client) {
+  Instances dropped;
+  absl::MutexLock lock(&mutex_);
+  for (Entry& entry : entries_) {
+    while (std::unique_ptr<GraphInstance> instance = TakeIdle(entry, client)) {
+      dropped.push_back(std::move(instance));
+      --instances_;
+    }
+  }
+}
+
+void GraphCache::ReleaseIdle(const std::shared_ptr<ExecutorClient>& client,
+                             absl::AnyInvocable<void(size_t) &&> done) {
+  Instances idle;
+  {
+    absl::MutexLock lock(&mutex_);
+    for (Entry& entry : entries_) {
+      while (std::unique_ptr<GraphInstance> instance = TakeIdle(entry, *client)) {
+        idle.push_back(std::move(instance));
+        --instances_;
+      }
+    }
+  }
+  if (idle.empty()) {
+    std::move(done)(0);
+    return;
+  }
+  // Shared: the replies come on any thread, and the last one calls `done`.
+  struct Countdown {
+    std::atomic<size_t> left;
+    size_t count;
+    absl::AnyInvocable<void(size_t) &&> done;
+  };
+  auto countdown = std::make_shared<Countdown>();
+  countdown->left = countdown->count = idle.size();
+  countdown->done = std::move(done);
+  for (const auto& instance : idle) {
+    instance->Release([countdown](const absl::Status&) {
+      if (--countdown->left == 0) std::move(countdown->done)(countdown->count);
+    });
+  }
+}
+
+size_t GraphCache::instance_count() const {
+  absl::MutexLock lock(&mutex_);
+  return instances_;
+}
+
+}  // namespace weft::daemon
