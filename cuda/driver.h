@@ -29,7 +29,10 @@ enum class DriverKind {
 // still run its code. Made once by main, outlives every handle made with it, never copied.
 // Thread safety: the table does not change after loading; the functions follow the driver's rules.
 struct Driver {
+// `name` declares a member: it cannot stand in parentheses.
+// NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define WEFT_DRIVER_FUNCTION(name, version) decltype(&::name) name = nullptr;
+// NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define WEFT_DRIVER_OPTIONAL(name, version) decltype(&::name) name = nullptr;
 #include "cuda/driver_functions.inc"
 #undef WEFT_DRIVER_FUNCTION

@@ -80,6 +80,8 @@ absl::StatusOr<Allocation> Allocation::Create(const Context& context, size_t siz
 absl::StatusOr<Allocation> Allocation::ImportFd(const Context& context, int fd, size_t size_bytes) {
   WEFT_MAKE_CURRENT(context.ref());
   CUmemGenericAllocationHandle handle = 0;
+  // The driver takes the number of the descriptor as a pointer's value.
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
   void* const fd_value = reinterpret_cast<void*>(static_cast<intptr_t>(fd));
   WEFT_RETURN_IF_ERROR(WEFT_DRIVER_CALL(context.driver(), cuMemImportFromShareableHandle, &handle,
                                         fd_value, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));

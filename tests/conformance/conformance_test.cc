@@ -32,17 +32,18 @@ ConformanceEnvironment* ConformanceEnvironment::Install(DriverProfile profile) {
 
 ConformanceEnvironment& ConformanceEnvironment::Get() { return *InstalledEnvironment(); }
 
-void ConformanceEnvironment::SetUp() {
-  ASSERT_OK_AND_ASSIGN(device_, DeviceUnderTest::Open(profile_));
-  ASSERT_OK_AND_ASSIGN(const cuda::DeviceInfo info, cuda::QueryDeviceInfo(*device_->driver, 0));
+absl::Status ConformanceEnvironment::Open() {
+  WEFT_ASSIGN_OR_RETURN(device_, DeviceUnderTest::Open(profile_));
+  WEFT_ASSIGN_OR_RETURN(const cuda::DeviceInfo info, cuda::QueryDeviceInfo(*device_->driver, 0));
   std::cout << "driver " << profile_.name << ": " << device_->driver->path << ", CUDA "
             << info.driver_version / 1000 << "." << info.driver_version % 1000 / 10
             << "; device: " << info.name << ", compute capability " << info.compute_major << "."
             << info.compute_minor << ", " << info.multiprocessor_count << " multiprocessors, "
             << (info.total_memory_bytes >> 20) << " MiB\n";
   const std::string image = testing::ReadFile(TestDataPath(profile_.image_file));
-  if (image.empty()) return;
-  ASSERT_OK_AND_ASSIGN(module_, cuda::Module::Load(device_->context, image));
+  if (image.empty()) return absl::OkStatus();
+  WEFT_ASSIGN_OR_RETURN(module_, cuda::Module::Load(device_->context, image));
+  return absl::OkStatus();
 }
 
 void ConformanceEnvironment::TearDown() {

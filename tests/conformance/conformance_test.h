@@ -34,7 +34,9 @@ class ConformanceEnvironment : public ::testing::Environment {
   static ConformanceEnvironment* Install(DriverProfile profile);
   static ConformanceEnvironment& Get();
 
-  void SetUp() override;
+  // Opens the device and loads the kernels, and says on standard output what is tested.
+  // REQUIRES: OK before the tests run.
+  absl::Status Open();
   void TearDown() override;
 
   const DriverProfile& profile() const { return profile_; }

@@ -197,6 +197,7 @@ absl::StatusOr<ChildProcess> ChildProcess::Start(const DriverProfile& profile) {
   std::vector<std::string> arguments = {"weft_conformance", kIpcChildFlag, socket_number,
                                         driver_flag};
   std::vector<char*> argv;
+  argv.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
   pid_t pid = -1;

@@ -60,14 +60,15 @@ int Main(int argc, char** argv) {
   if (argc > 1 && std::strcmp(argv[1], kIpcChildFlag) == 0) {
     return RunIpcChild(*profile, argc, argv);
   }
-  ::testing::AddGlobalTestEnvironment(ConformanceEnvironment::Install(*profile));
-  const int gtest_status = RUN_ALL_TESTS();
-  if (GTEST_FLAG_GET(list_tests)) return gtest_status;
-  if (::testing::UnitTest::GetInstance()->ad_hoc_test_result().Failed()) {
-    std::cout << "conformance of driver \"" << profile->name
-              << "\": NOT OK; the driver or its device could not be set up\n";
+  if (GTEST_FLAG_GET(list_tests)) return RUN_ALL_TESTS();
+  ConformanceEnvironment* const environment = ConformanceEnvironment::Install(*profile);
+  ::testing::AddGlobalTestEnvironment(environment);
+  if (const absl::Status status = environment->Open(); !status.ok()) {
+    std::cerr << "conformance of driver \"" << profile->name
+              << "\": NOT OK; the device could not be set up: " << status << "\n";
     return EXIT_FAILURE;
   }
+  static_cast<void>(RUN_ALL_TESTS());  // judged below, by the driver's lists
   const Verdict verdict = Judge(*profile, Outcomes());
   std::cout << Report(*profile, verdict);
   return verdict.ok() ? EXIT_SUCCESS : EXIT_FAILURE;
