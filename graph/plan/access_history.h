@@ -87,7 +87,7 @@ class AccessHistory {
   };
   struct Segment {
     uint64_t end = 0;
-    std::optional<Token> writer;
+    std::optional<Token> writer = {};
     uint32_t readers = kNoReader;
   };
   using Segments = std::map<uint64_t, Segment>;  // by first byte

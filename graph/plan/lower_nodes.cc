@@ -1,0 +1,50 @@
+#include <cstdint>
+
+#include "graph/plan/pass_pipeline.h"
+
+namespace weft::plan {
+namespace {
+
+class NodeLowering {
+ public:
+  explicit NodeLowering(Plan& plan) : plan_(plan) {}
+
+  PlannedNode Lower(const ir::Node& node) {
+    PlannedNode out;
+    out.is_no_op = ir::IsNoOp(node.op);
+    out.launches.begin = static_cast<uint32_t>(plan_.launches.size());
+    std::visit([this, &out](const auto& op) { Lower(op, out); }, node.op);
+    out.launches.count = static_cast<uint32_t>(plan_.launches.size()) - out.launches.begin;
+    return out;
+  }
+
+ private:
+  void Lower(const ir::KernelOp& op, PlannedNode& out) {
+    plan_.launches.insert(plan_.launches.end(), op.phases.begin(), op.phases.end());
+    if (!op.phases.empty()) out.workspace.size = op.call.workspace_bytes;
+  }
+  void Lower(const ir::UploadOp& op, PlannedNode& out) { Stage(op.dst.range.size, out); }
+  void Lower(const ir::DownloadOp& op, PlannedNode& out) { Stage(op.src.range.size, out); }
+  void Lower(const ir::CopyOp&, PlannedNode&) {}
+  void Lower(const ir::FillOp&, PlannedNode&) {}
+  void Lower(const ir::EmptyOp&, PlannedNode&) {}
+
+  // A job has at most 2^20 nodes of at most 2^40 bytes: the sum fits 64 bits.
+  void Stage(uint64_t size, PlannedNode& out) {
+    out.staging = {plan_.staging_bytes, size};
+    plan_.staging_bytes += AlignUp(size, kAreaAlignment);
+  }
+
+  Plan& plan_;
+};
+
+}  // namespace
+
+absl::Status LowerNodes(PlanState& state) {
+  state.plan.nodes.reserve(state.graph.nodes.size());
+  NodeLowering lowering(state.plan);
+  for (const ir::Node& node : state.graph.nodes) state.plan.nodes.push_back(lowering.Lower(node));
+  return absl::OkStatus();
+}
+
+}  // namespace weft::plan

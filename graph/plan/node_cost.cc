@@ -1,0 +1,22 @@
+#include "graph/plan/node_cost.h"
+
+#include <variant>
+
+namespace weft::plan {
+namespace {
+
+constexpr uint64_t kNodeNs = 1000;
+constexpr uint64_t kDeviceBytesPerNs = 2000;
+constexpr uint64_t kHostBytesPerNs = 50;
+
+}  // namespace
+
+uint64_t EstimateNs(const ir::Graph& graph, const ir::Node& node) {
+  const bool crosses_host = std::holds_alternative<ir::UploadOp>(node.op) ||
+                            std::holds_alternative<ir::DownloadOp>(node.op);
+  uint64_t bytes = 0;  // at most 64 uses of 2^40 bytes
+  for (const ir::Use& use : graph.UsesOf(node)) bytes += use.range.size;
+  return kNodeNs + bytes / (crosses_host ? kHostBytesPerNs : kDeviceBytesPerNs);
+}
+
+}  // namespace weft::plan
