@@ -7,7 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
+#include "absl/strings/str_join.h"
 #include "client/cli/output.h"
 #include "kernels/nearest_name.h"
 
@@ -46,7 +46,7 @@ void AddOptions(CLI::App& app, Command& command) {
     CLI::Option* added = AddOption(app, option);
     if (!option.value.empty()) added->type_name(option.value);
     if (option.kind == Option::Kind::kRequiredArgument) added->required();
-    if (!option.choices.empty()) {
+    if (option.completes == Completes::kChoices) {
       added->check(CLI::IsMember(option.choices));
       added->type_name(absl::StrCat(option.value, ":{", absl::StrJoin(option.choices, ","), "}"));
     }
@@ -178,6 +178,14 @@ std::vector<std::unique_ptr<Command>> MakeCommands() {
     commands.push_back(maker());
   }
   return commands;
+}
+
+std::vector<std::string> CommandNames() {
+  std::vector<std::string> names;
+  for (const std::unique_ptr<Command>& command : MakeCommands()) {
+    names.push_back(command->info().name);
+  }
+  return names;
 }
 
 }  // namespace weft::cli

@@ -12,6 +12,7 @@
 #include "client/cli/errors.h"
 #include "client/cli/file_io.h"
 #include "client/cli/view_type.h"
+#include "graph/ir/data_type.h"
 #include "graph/ir/job_file.h"
 #include "kernels/nearest_name.h"
 
@@ -82,17 +83,14 @@ std::string FileOfOutput(const JobFile& file, const v1::DownloadNode& download,
   return (fs::path(out_dir) / (last.empty() ? name + ".npy" : last)).string();
 }
 
-// What `path` would overwrite; empty: nothing that matters.
-std::string WhatIsAt(const std::string& path, const JobFile& file,
-                     const std::vector<std::string>& inputs, const Bindings& planned) {
-  if (IsSameFile(path, file.path)) return "the job file";
-  for (const std::string& input : inputs) {
-    if (IsSameFile(path, input)) return "an input of the job";
-  }
-  for (const auto& [name, other] : planned) {
-    if (IsSameFile(path, other)) return absl::StrCat("output \"", name, "\" too");
-  }
-  return "";
+// Files that must stay as they are, by canonical path, with what each of them is.
+using TakenFiles = std::map<std::string, std::string>;
+
+TakenFiles FilesInUse(const JobFile& file, const std::vector<std::string>& inputs) {
+  TakenFiles taken = {{CanonicalPath(file.path), "the job file"}};
+  for (const std::string& input : inputs)
+    taken.emplace(CanonicalPath(input), "an input of the job");
+  return taken;
 }
 
 // OK when the file can hold the output, as far as the job says what that is.
@@ -168,6 +166,7 @@ absl::StatusOr<std::vector<std::string>> BindInputs(JobFile& file, const Binding
 absl::StatusOr<Bindings> PlanOutputs(const JobFile& file, const std::vector<std::string>& inputs,
                                      const std::string& out_dir, const Bindings& outputs) {
   Bindings planned;
+  TakenFiles taken = FilesInUse(file, inputs);
   std::vector<std::string> names;
   std::vector<FieldViolation> violations;
   for (int i = 0; i < file.job.nodes_size(); ++i) {
@@ -178,9 +177,10 @@ absl::StatusOr<Bindings> PlanOutputs(const JobFile& file, const std::vector<std:
     const std::string path = FileOfOutput(file, download, name, out_dir, outputs);
     if (path.empty()) continue;
     const std::string field = absl::StrCat("nodes[", i, "].download.file");
-    const std::string victim = WhatIsAt(path, file, inputs, planned);
-    if (!victim.empty()) {
-      violations.push_back(OutputCollisionViolation(field, name, path, victim));
+    const auto [other, is_free] =
+        taken.emplace(CanonicalPath(path), absl::StrCat("where output \"", name, "\" goes"));
+    if (!is_free) {
+      violations.push_back(OutputCollisionViolation(field, name, path, other->second));
     } else if (auto status = CheckOutputType(file.job, download.src(), path); !status.ok()) {
       violations.push_back(OutputFileViolation(field, name, status));
     } else {
@@ -203,7 +203,7 @@ absl::Status WriteOutput(const std::string& path, const v1::JobOutput& output) {
 
 absl::StatusOr<ArrayType> TypeOf(v1::DataType data_type, absl::Span<const int64_t> shape) {
   const std::optional<kernels::DType> dtype =
-      data_type == v1::DATA_TYPE_UNSPECIFIED ? kernels::DType::kU8 : ToDType(data_type);
+      data_type == v1::DATA_TYPE_UNSPECIFIED ? kernels::DType::kU8 : ir::DTypeOf(data_type);
   if (!dtype.has_value()) {
     return absl::InvalidArgumentError(
         absl::StrCat("the server speaks of data type ", static_cast<int>(data_type),

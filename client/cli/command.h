@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -18,11 +19,17 @@
 namespace weft::cli {
 
 // Where the value of an option goes. It keeps its value when the option is not given.
-using OptionTarget =
-    std::variant<bool*, std::string*, uint32_t*, uint64_t*, double*, std::vector<std::string>*>;
+using OptionTarget = std::variant<bool*, std::string*, uint32_t*, uint64_t*, double*,
+                                  std::optional<uint32_t>*, std::vector<std::string>*>;
 
 // What completes the value of an option in a shell.
-enum class Completes : uint8_t { kNothing, kFiles, kFolders, kChoices };
+enum class Completes : uint8_t {
+  kNothing,
+  kFiles,
+  kFolders,
+  kChoices,      // Option::choices, and nothing else is accepted
+  kSuggestions,  // Option::choices, but the command itself judges the value
+};
 
 struct Option {
   enum class Kind : uint8_t { kRequiredArgument, kOptionalArgument, kOption };
@@ -32,7 +39,7 @@ struct Option {
   std::string help;   // one line
   OptionTarget target;
   Completes completes = Completes::kNothing;
-  std::vector<std::string> choices;  // for kChoices: the only values accepted
+  std::vector<std::string> choices;
 };
 
 struct CommandInfo {
@@ -94,8 +101,18 @@ inline Option OneOf(Option option, std::vector<std::string> choices) {
   return option;
 }
 
+// `option` with values worth proposing.
+inline Option Suggesting(Option option, std::vector<std::string> suggestions) {
+  option.completes = Completes::kSuggestions;
+  option.choices = std::move(suggestions);
+  return option;
+}
+
 // Every command, in the order of the help.
 std::vector<std::unique_ptr<Command>> MakeCommands();
+
+// Their names, in the same order (made without making them: commands may ask for it).
+std::vector<std::string> CommandNames();
 
 // command_<name>.cc each.
 std::unique_ptr<Command> MakeRunCommand();

@@ -1,5 +1,7 @@
 #include "client/cli/exit_codes.h"
 
+#include "client/cli/errors.h"
+
 namespace weft::cli {
 namespace {
 
@@ -14,7 +16,7 @@ constexpr ExitCodeMeaning kMeanings[] = {
      "refused: no such job or buffer, it exists already, in use, or another user's"},
     {ExitCode::kNoResources, "out of memory, queue or another limit (`weft status` shows them)"},
     {ExitCode::kAborted, "the job was aborted because its executor was lost"},
-    {ExitCode::kOutput, "the job succeeded, but an output could not be written"},
+    {ExitCode::kOutput, "an output file could not be written (the job of a run has succeeded)"},
     {ExitCode::kInternal, "a bug of Weft"},
     {ExitCode::kInterrupted, "interrupted a second time"},
 };
@@ -24,6 +26,7 @@ constexpr ExitCodeMeaning kMeanings[] = {
 absl::Span<const ExitCodeMeaning> ExitCodeMeanings() { return kMeanings; }
 
 ExitCode ExitCodeOf(const absl::Status& status) {
+  if (IsCannotWrite(status)) return ExitCode::kOutput;
   switch (status.code()) {
     case absl::StatusCode::kOk:
       return ExitCode::kOk;

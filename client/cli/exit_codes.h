@@ -22,7 +22,7 @@ enum class ExitCode : int {
                        // UNAUTHENTICATED
   kNoResources = 6,    // memory, queue or another limit; RESOURCE_EXHAUSTED
   kAborted = 7,        // the executor was lost; ABORTED, DATA_LOSS
-  kOutput = 8,         // the job SUCCEEDED, but an output file could not be written
+  kOutput = 8,         // an output file could not be written (the job SUCCEEDED)
   kInternal = 9,       // a bug: INTERNAL, UNKNOWN, UNIMPLEMENTED
   kInterrupted = 130,  // a second Ctrl-C, without waiting for anything
 };

@@ -87,10 +87,11 @@ absl::Status WriteWholeFile(const std::string& path, absl::Span<const absl::stri
   return written;
 }
 
-bool IsSameFile(const std::string& a, const std::string& b) {
+std::string CanonicalPath(const std::string& path) {
   std::error_code error;
-  if (fs::equivalent(a, b, error)) return true;
-  return fs::weakly_canonical(a, error) == fs::weakly_canonical(b, error);
+  const fs::path absolute = fs::absolute(path, error);
+  const fs::path canonical = fs::weakly_canonical(absolute, error);
+  return error ? absolute.lexically_normal().string() : canonical.string();
 }
 
 }  // namespace weft::cli

@@ -22,7 +22,8 @@ absl::StatusOr<std::string> ReadWholeFile(const std::string& path, uint64_t max_
 // written to as it is. UNAVAILABLE never; other codes as errno says.
 absl::Status WriteWholeFile(const std::string& path, absl::Span<const absl::string_view> pieces);
 
-// True when both name one existing file, or, where one does not exist, one path.
-bool IsSameFile(const std::string& a, const std::string& b);
+// `path` absolute, with links and ".." resolved as far as it exists: equal for two names of one
+// file. (Not for hard links, which WriteWholeFile leaves alone: it replaces a name, not a content.)
+std::string CanonicalPath(const std::string& path);
 
 }  // namespace weft::cli

@@ -6,6 +6,7 @@
 #include <iostream>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "base/log.h"
@@ -23,7 +24,9 @@ int main(int argc, char** argv) {
       .err_is_terminal = isatty(STDERR_FILENO) == 1,
       .connector =
           [](const std::string& socket) {
-            return weft::client::ConnectOverGrpc({.socket = socket});
+            weft::client::ConnectionOptions options;
+            options.socket = socket;
+            return weft::client::ConnectOverGrpc(std::move(options));
           },
       .program = std::filesystem::read_symlink("/proc/self/exe", error).string(),
   };

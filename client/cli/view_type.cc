@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "client/cli/output.h"
+#include "graph/ir/data_type.h"
 
 namespace weft::cli {
 namespace {
@@ -19,7 +19,7 @@ const v1::BufferDecl* FindBuffer(const v1::Job& job, const std::string& name) {
 ViewType TypeOfBuffer(const v1::BufferDecl& buffer) {
   ViewType type;
   const bool is_shared = buffer.storage_case() == v1::BufferDecl::kShared;
-  type.dtype = ToDType(buffer.data_type());
+  type.dtype = ir::DTypeOf(buffer.data_type());
   if (!type.dtype.has_value() && !is_shared) type.dtype = kernels::DType::kU8;
   if (buffer.shape_size() > 0) {
     type.shape.emplace(buffer.shape().begin(), buffer.shape().end());
@@ -84,21 +84,6 @@ bool Fits(const ArrayType& array, const ViewType& view) {
     return WithoutOnes(array.shape) == WithoutOnes(*view.shape);
   }
   return !view.bytes.has_value() || BytesOf(array) == *view.bytes;
-}
-
-std::optional<kernels::DType> ToDType(v1::DataType data_type) {
-  // Both enums have the same names by definition of the job format.
-  if (data_type == v1::DATA_TYPE_UNSPECIFIED || !v1::DataType_IsValid(data_type)) {
-    return std::nullopt;
-  }
-  return kernels::ParseDType(FormatDataType(data_type));
-}
-
-v1::DataType FromDType(kernels::DType dtype) {
-  v1::DataType data_type = v1::DATA_TYPE_UNSPECIFIED;
-  v1::DataType_Parse(absl::StrCat("DATA_TYPE_", absl::AsciiStrToUpper(kernels::NameOf(dtype))),
-                     &data_type);
-  return data_type;
 }
 
 }  // namespace weft::cli

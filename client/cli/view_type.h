@@ -29,8 +29,4 @@ std::string Describe(const ViewType& type, const v1::View& view);
 // True when an array of this type is what the view holds; sizes of 1 do not count.
 bool Fits(const ArrayType& array, const ViewType& view);
 
-// v1.DataType → DType; nullopt for UNSPECIFIED and values that this program does not know.
-std::optional<kernels::DType> ToDType(v1::DataType data_type);
-v1::DataType FromDType(kernels::DType dtype);
-
 }  // namespace weft::cli

@@ -1,0 +1,102 @@
+#include "client/cli/job_report.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/clock.h"
+#include "base/status_macros.h"
+#include "client/cli/output.h"
+#include "client/cli/progress.h"
+#include "client/client.h"
+
+namespace weft::cli {
+namespace {
+
+// Shows the states of a job until it has ended or `timeout_ms` is over.
+void ShowProgress(Environment& environment, client::Connection& connection,
+                  const std::string& job_id, uint64_t timeout_ms) {
+  // With a limit the states are not watched: a watch has no limit of its own.
+  if (!environment.err_is_terminal || timeout_ms != 0) return;
+  ProgressLine line(environment.err, Clock::Real());
+  v1::WatchRequest request;
+  request.set_job_id(job_id);
+  // Its error shows again, and is handled, at the Wait that follows.
+  connection
+      .Watch(request,
+             [&line](const v1::JobInfo& info) {
+               line.Update(info);
+               return client::WatchNext::kContinue;
+             })
+      .IgnoreError();
+}
+
+std::string SummaryOf(const v1::JobInfo& info) {
+  std::string text = absl::StrCat("job ", Printable(info.id()));
+  if (!info.name().empty()) absl::StrAppend(&text, " (", Printable(info.name()), ")");
+  absl::StrAppend(&text, ": ", FormatState(info.state()), " in ",
+                  FormatNanoseconds(info.running_ns()), " after ",
+                  FormatNanoseconds(info.queued_ns()), " in the queue; ", info.node_count(),
+                  info.node_count() == 1 ? " node in " : " nodes in ", info.lane_count(),
+                  info.lane_count() == 1 ? " lane" : " lanes");
+  return text;
+}
+
+std::string LineOf(const v1::JobOutput& output, const std::string& file) {
+  std::string line =
+      absl::StrCat(Printable(output.name()), "  ", FormatDataType(output.data_type()), " ",
+                   FormatShape(output.shape()), "  ");
+  absl::StrAppend(&line, file.empty() ? absl::StrCat("not written: give --output ",
+                                                     Printable(output.name()), "=FILE")
+                                      : Printable(file));
+  return line;
+}
+
+// Writes what has a file and puts that file's name into the output, then drops the bytes.
+absl::Status WriteOutputs(v1::JobResult& result, const Bindings& files) {
+  for (v1::JobOutput& output : *result.mutable_outputs()) {
+    const auto file = files.find(output.name());
+    output.clear_file();
+    if (file != files.end()) {
+      WEFT_RETURN_IF_ERROR(WriteOutput(file->second, output));
+      output.set_file(file->second);
+    }
+    output.clear_data();
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<v1::JobResult> WaitForJob(Environment& environment, client::Connection& connection,
+                                         const std::string& job_id, uint64_t timeout_ms) {
+  ShowProgress(environment, connection, job_id, timeout_ms);
+  v1::WaitRequest request;
+  request.set_job_id(job_id);
+  request.set_timeout_ms(timeout_ms);
+  WEFT_ASSIGN_OR_RETURN(v1::WaitResponse response, connection.Wait(request));
+  return std::move(*response.mutable_result());
+}
+
+absl::StatusOr<ExitCode> ReportResult(Environment& environment, const std::string& command,
+                                      v1::JobResult result, const Bindings& files,
+                                      ReportStyle style) {
+  const absl::Status ended = client::StatusOfJob(result.info());
+  const absl::Status written = WriteOutputs(result, files);
+  if (style == ReportStyle::kJson) environment.out << ToJson(result);
+  if (!ended.ok()) {
+    PrintError(environment.err, command, ended);
+    return ExitCodeOf(result.info().state());
+  }
+  if (style == ReportStyle::kText) {
+    environment.err << SummaryOf(result.info()) << "\n";
+    for (const v1::JobOutput& output : result.outputs()) {
+      environment.out << LineOf(output, output.file()) << "\n";
+    }
+  }
+  if (!written.ok()) return written;
+  return ExitCode::kOk;
+}
+
+}  // namespace weft::cli
