@@ -1,0 +1,82 @@
+#include "server/executor/errors.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/error_context.h"
+
+namespace weft::executor {
+
+absl::Status TagInUseError(uint64_t tag) {
+  return absl::AlreadyExistsError(absl::StrCat("memory with tag ", tag, " is mapped already"));
+}
+
+absl::Status UnknownTagError(uint64_t tag) {
+  return absl::NotFoundError(absl::StrCat("no memory with tag ", tag, " is mapped"));
+}
+
+absl::Status MissingFdError(uint64_t tag) {
+  return absl::DeadlineExceededError(
+      absl::StrCat("no file descriptor with tag ", tag, " came over the fd socket"));
+}
+
+absl::Status UnknownGraphError(GraphId graph) {
+  return absl::NotFoundError(absl::StrCat("no prepared graph has id ", graph.value()));
+}
+
+absl::Status GraphExistsError(GraphId graph) {
+  return absl::AlreadyExistsError(absl::StrCat("graph ", graph.value(), " is prepared already"));
+}
+
+absl::Status GraphInFlightError(GraphId graph) {
+  return absl::FailedPreconditionError(
+      absl::StrCat("a launch of graph ", graph.value(), " has not ended"));
+}
+
+absl::Status GraphRetiredError(GraphId graph) {
+  return absl::FailedPreconditionError(
+      absl::StrCat("graph ", graph.value(), " was released, or a buffer that it uses was freed"));
+}
+
+absl::Status UnboundBufferError(absl::string_view buffer) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("buffer \"", buffer, "\" of the job has no binding that is large enough"));
+}
+
+absl::Status BadTransferError(const ByteRange& device, uint64_t offset_bytes, uint64_t area_bytes) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      "transfer of ", device.size, " bytes at device address ", device.offset, ", offset ",
+      offset_bytes, " of the transfer area of ", area_bytes, " bytes: out of range"));
+}
+
+absl::Status UnknownSymbolError(absl::string_view symbol) {
+  return absl::NotFoundError(
+      absl::StrCat("no loaded kernel image has the function \"", symbol,
+                   "\"; the images and the programs are of different builds: install Weft again"));
+}
+
+absl::Status KernelFaultError(const absl::Status& cause, const FaultSuspects& suspects) {
+  if (suspects.launches_in_flight > 1 && suspects.job.empty() && suspects.kernel_nodes.empty()) {
+    return absl::Status(
+        cause.code(),
+        absl::StrCat(cause.message(), ": the fault of one of ", suspects.launches_in_flight,
+                     " jobs in flight; the device does not tell which"));
+  }
+  if (suspects.kernel_node_count == 1) {
+    return WithContext(cause, {.job = suspects.job, .node = suspects.kernel_nodes.front()});
+  }
+  std::string text(cause.message());
+  if (!suspects.kernel_nodes.empty()) {
+    absl::StrAppend(&text, ": in one of the ", suspects.kernel_node_count, " kernel nodes (",
+                    absl::StrJoin(suspects.kernel_nodes, ", "),
+                    suspects.kernel_nodes.size() < suspects.kernel_node_count ? ", …" : "",
+                    "); the device does not tell which");
+  }
+  return WithContext(absl::Status(cause.code(), text), {.job = suspects.job});
+}
+
+absl::Status ContextLostError(const absl::Status& cause) {
+  return absl::AbortedError(
+      absl::StrCat("the device's context was lost while the job ran: ", cause.message()));
+}
+
+}  // namespace weft::executor

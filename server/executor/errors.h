@@ -1,0 +1,45 @@
+// The errors of this folder. Most are seen by weftd alone and mean a bug of one of the two programs;
+// those of launches reach the user as the error of a job.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "base/byte_range.h"
+#include "base/ids.h"
+
+namespace weft::executor {
+
+absl::Status TagInUseError(uint64_t tag);
+absl::Status UnknownTagError(uint64_t tag);
+absl::Status MissingFdError(uint64_t tag);
+
+absl::Status UnknownGraphError(GraphId graph);
+absl::Status GraphExistsError(GraphId graph);
+absl::Status GraphInFlightError(GraphId graph);
+// A launch of a graph whose buffers were freed, or that was released.
+absl::Status GraphRetiredError(GraphId graph);
+
+absl::Status UnboundBufferError(absl::string_view buffer);
+absl::Status BadTransferError(const ByteRange& device, uint64_t offset_bytes, uint64_t area_bytes);
+
+// A kernel that none of the loaded images has.
+absl::Status UnknownSymbolError(absl::string_view symbol);
+
+// What is known about who brought the context down.
+struct FaultSuspects {
+  std::string job;                        // its name, when one launch alone can have done it
+  std::vector<std::string> kernel_nodes;  // of that job, the first few
+  uint64_t kernel_node_count = 0;
+  uint64_t launches_in_flight = 0;
+};
+// The fault of a kernel, named as exactly as it can be: the node when it can only have been that
+// one, else the nodes among which it is.
+absl::Status KernelFaultError(const absl::Status& cause, const FaultSuspects& suspects);
+// For the other launches that were in flight: not their fault.
+absl::Status ContextLostError(const absl::Status& cause);
+
+}  // namespace weft::executor

@@ -1,0 +1,198 @@
+#include "server/executor/graph_preparer.h"
+
+#include <limits>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "base/byte_range.h"
+#include "base/status_macros.h"
+#include "graph/build/stream_runner.h"
+#include "graph/ir/from_proto.h"
+#include "graph/ir/graph.h"
+#include "graph/ir/violations.h"
+#include "graph/plan/plan.h"
+#include "graph/plan/planner.h"
+#include "server/executor/errors.h"
+#include "weft/executor/v1/executor.pb.h"
+#include "weft/v1/job.pb.h"
+
+namespace weft::executor {
+namespace {
+
+// What pinning works in, on every system that a GPU driver runs on.
+constexpr uint64_t kPageBytes = 4096;
+// Names of kernel nodes kept for the message of a fault.
+constexpr size_t kMaxSuspects = 8;
+
+class ExecutableRunner final : public GraphRunner {
+ public:
+  explicit ExecutableRunner(std::unique_ptr<build::Executable> executable)
+      : executable_(std::move(executable)) {}
+  absl::Status Launch(const cuda::StreamRef& stream) override {
+    return executable_->Launch(stream);
+  }
+  std::unique_ptr<build::Executable> TakeExecutable() override { return std::move(executable_); }
+
+ private:
+  std::unique_ptr<build::Executable> executable_;
+};
+
+class StreamsRunner final : public GraphRunner {
+ public:
+  explicit StreamsRunner(std::unique_ptr<build::StreamRunner> runner)
+      : runner_(std::move(runner)) {}
+  absl::Status Launch(const cuda::StreamRef& stream) override { return runner_->Run(stream); }
+  absl::StatusOr<std::vector<build::NodeSpan>> Timeline() const override {
+    return runner_->Timeline();
+  }
+
+ private:
+  std::unique_ptr<build::StreamRunner> runner_;
+};
+
+// weftd checked the job against its own limits, which may be any.
+ir::Limits NoLimits() {
+  ir::Limits limits;
+  limits.max_job_bytes = std::numeric_limits<uint64_t>::max();
+  limits.max_nodes = std::numeric_limits<uint32_t>::max();
+  limits.max_buffers = std::numeric_limits<uint32_t>::max();
+  limits.max_arguments = std::numeric_limits<uint32_t>::max();
+  limits.max_after = std::numeric_limits<uint32_t>::max();
+  return limits;
+}
+
+absl::StatusOr<ir::Graph> ReadGraph(const ::weft::v1::Job& job, const cuda::DeviceInfo& device) {
+  ir::JobContext context;
+  context.devices = absl::MakeConstSpan(&device, 1);
+  context.limits = NoLimits();
+  context.uploads = ir::UploadData::kStripped;
+  ir::Violations violations(context.limits.max_reported);
+  ir::Graph graph = ir::FromProto(job, context, violations);
+  if (!violations.empty()) {
+    return absl::InternalError(absl::StrCat("the executor refuses a job that weftd accepted: ",
+                                            violations.ToStatus().message()));
+  }
+  return graph;
+}
+
+absl::StatusOr<plan::Plan> MakePlan(const ir::Graph& graph, const cuda::DeviceInfo& device,
+                                    const v1::PrepareRequest& request) {
+  plan::PlanOptions options;
+  options.max_lanes = request.max_lanes();
+  WEFT_ASSIGN_OR_RETURN(options.passes, plan::PassSwitches::Parse(request.disabled_passes()));
+  return plan::PlanGraph(graph, device, options);
+}
+
+// Shared buffers: addresses by BufferIndex, and the ranges for GraphFacts.
+absl::Status BindBuffers(const ir::Graph& graph, const v1::PrepareRequest& request,
+                         build::Bindings& bindings, GraphFacts& facts) {
+  absl::flat_hash_map<absl::string_view, const v1::BufferBinding*> by_name;
+  for (const v1::BufferBinding& binding : request.bindings()) by_name[binding.buffer()] = &binding;
+  bindings.buffers.resize(graph.buffers.size());
+  for (size_t i = 0; i < graph.buffers.size(); ++i) {
+    const ir::Buffer& buffer = graph.buffers[i];
+    if (!buffer.shared.has_value()) continue;
+    const auto it = by_name.find(buffer.name);
+    if (it == by_name.end() || it->second->size_bytes() < buffer.size_bytes) {
+      return UnboundBufferError(buffer.name);
+    }
+    bindings.buffers[i] = it->second->address();
+    facts.buffers.push_back({it->second->address(), it->second->size_bytes()});
+  }
+  return absl::OkStatus();
+}
+
+absl::Status MakeMemory(const cuda::Context& context, const plan::Plan& plan,
+                        build::Bindings& bindings, PreparedGraph::Memory& memory) {
+  if (plan.scratch.size_bytes > 0) {
+    WEFT_ASSIGN_OR_RETURN(memory.scratch, DeviceRegion::Create(context, plan.scratch.size_bytes));
+    bindings.scratch = memory.scratch->address();
+  }
+  if (plan.staging_bytes > 0) {
+    WEFT_ASSIGN_OR_RETURN(
+        memory.staging,
+        transport::SharedMemory::Create("weft-staging", AlignUp(plan.staging_bytes, kPageBytes)));
+    WEFT_ASSIGN_OR_RETURN(memory.pinned, cuda::PinnedHost::Register(context, memory.staging.data(),
+                                                                    memory.staging.size()));
+    bindings.staging = memory.pinned->device_address();
+  }
+  return absl::OkStatus();
+}
+
+GraphFacts FactsOf(const ir::Graph& graph) {
+  GraphFacts facts;
+  facts.job = graph.name;
+  for (const ir::Node& node : graph.nodes) {
+    if (graph.options.timeline == ir::Timeline::kCollect) facts.node_names.push_back(node.name);
+    if (!std::holds_alternative<ir::KernelOp>(node.op) || ir::IsNoOp(node.op)) continue;
+    ++facts.kernel_node_count;
+    if (facts.kernel_nodes.size() < kMaxSuspects) facts.kernel_nodes.push_back(node.name);
+  }
+  return facts;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<GraphPreparer>> GraphPreparer::Create(
+    const cuda::Context& context, const cuda::DeviceInfo& device,
+    build::FunctionResolver& resolver) {
+  WEFT_ASSIGN_OR_RETURN(cuda::Stream stream, cuda::Stream::Create(context, {}));
+  return std::unique_ptr<GraphPreparer>(
+      new GraphPreparer(context, device, resolver, std::move(stream)));
+}
+
+absl::StatusOr<std::unique_ptr<build::Executable>> GraphPreparer::MakeExecutable(
+    const build::BuildInput& input) {
+  const uint64_t structure = build::StructureHash(input.graph, input.plan);
+  std::unique_ptr<build::Executable> kept;
+  {
+    const absl::MutexLock lock(&mutex_);
+    kept = cache_.Take(structure);
+  }
+  // A refused update only costs the executable that was kept.
+  if (kept != nullptr && kept->Update(input).ok()) return kept;
+  return build::Executable::Create(input);
+}
+
+absl::StatusOr<std::unique_ptr<GraphRunner>> GraphPreparer::MakeRunner(
+    const build::BuildInput& input) {
+  const bool timed = input.graph.options.timeline == ir::Timeline::kCollect;
+  if (timed || input.plan.launch.mode == plan::LaunchMode::kStreams) {
+    WEFT_ASSIGN_OR_RETURN(
+        std::unique_ptr<build::StreamRunner> runner,
+        build::StreamRunner::Create(input, timed ? build::Timing::kPerNode : build::Timing::kNone));
+    return std::make_unique<StreamsRunner>(std::move(runner));
+  }
+  WEFT_ASSIGN_OR_RETURN(std::unique_ptr<build::Executable> executable, MakeExecutable(input));
+  WEFT_RETURN_IF_ERROR(executable->Upload(upload_.ref()));
+  WEFT_RETURN_IF_ERROR(upload_.ref().Synchronize());
+  return std::make_unique<ExecutableRunner>(std::move(executable));
+}
+
+absl::StatusOr<std::shared_ptr<PreparedGraph>> GraphPreparer::Prepare(
+    const v1::PrepareRequest& request) {
+  WEFT_MAKE_CURRENT(context_);
+  WEFT_ASSIGN_OR_RETURN(const ir::Graph graph, ReadGraph(request.job(), device_));
+  WEFT_ASSIGN_OR_RETURN(const plan::Plan plan, MakePlan(graph, device_, request));
+  GraphFacts facts = FactsOf(graph);
+  build::Bindings bindings;
+  PreparedGraph::Memory memory;
+  WEFT_RETURN_IF_ERROR(BindBuffers(graph, request, bindings, facts));
+  WEFT_RETURN_IF_ERROR(MakeMemory(context_, plan, bindings, memory));
+  const build::BuildInput input{context_, graph, plan, bindings, resolver_};
+  WEFT_ASSIGN_OR_RETURN(std::unique_ptr<GraphRunner> runner, MakeRunner(input));
+  return std::make_shared<PreparedGraph>(GraphId(request.graph_id()), std::move(facts),
+                                         std::move(memory), std::move(runner));
+}
+
+void GraphPreparer::Recycle(PreparedGraph& graph) {
+  std::unique_ptr<build::Executable> executable = graph.TakeExecutable();
+  if (executable == nullptr) return;
+  const absl::MutexLock lock(&mutex_);
+  cache_.Put(std::move(executable));
+}
+
+}  // namespace weft::executor

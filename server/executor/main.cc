@@ -1,0 +1,59 @@
+// weft-executor: an internal program, started by weftd, one for each device.
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "base/log.h"
+#include "base/unique_fd.h"
+#include "cuda/driver.h"
+#include "server/executor/executor.h"
+
+namespace {
+
+// weftd alone ends this process (by closing the fd socket, by Shutdown, by SIGKILL): a signal to the
+// whole process group (Ctrl-C, systemd) must leave it time to drain.
+void IgnoreSignals() {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) std::signal(signal, SIG_IGN);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  weft::executor::ExecutorOptions options;
+  int fd_socket = -1;
+  uint64_t spin_us = 50;
+  const std::map<std::string, weft::cuda::DriverKind> drivers = {
+      {"cuda", weft::cuda::DriverKind::kCuda}, {"cpu", weft::cuda::DriverKind::kHost}};
+
+  CLI::App app(
+      "Internal program of Weft: weftd starts one for each device. To run jobs, start weftd or use "
+      "weft.");
+  app.add_option("--device", options.device.device, "Ordinal of the device")->required();
+  app.add_option("--driver", options.device.driver, "Driver: cuda or cpu")
+      ->transform(CLI::Transformer(drivers))
+      ->required();
+  app.add_option("--driver-library", options.device.driver_library,
+                 "Path of the driver library; default: found by --driver");
+  app.add_option("--fd-socket", fd_socket, "Inherited descriptor of the socket to weftd")
+      ->required();
+  app.add_option("--grpc-socket", options.grpc_socket, "Path of the private service's socket")
+      ->required();
+  app.add_option("--spin-us", spin_us, "How long the launch loop spins before it sleeps");
+  CLI11_PARSE(app, argc, argv);
+
+  // It was inherited; what this process may start (compilers of kernels) must not have it.
+  ::fcntl(fd_socket, F_SETFD, FD_CLOEXEC);
+  // Dies with weftd even where the fd socket is not read (while the driver starts, for example).
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::umask(0077);
+  IgnoreSignals();
+  weft::log::Init("weft-executor", weft::log::Level::kInfo);
+  options.spin = absl::Microseconds(static_cast<int64_t>(spin_us));
+  return weft::executor::RunExecutor(options, weft::UniqueFd(fd_socket));
+}
