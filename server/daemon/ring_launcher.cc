@@ -1,0 +1,82 @@
+#include "server/daemon/ring_launcher.h"
+
+#include <utility>
+
+#include "base/status_macros.h"
+
+namespace weft::daemon {
+namespace {
+
+// How long one wait for a completion may last. Wake-ups come from the executor; the limit is for
+// one that was lost with a wake-up (wait_strategy.h).
+constexpr absl::Duration kWaitAtMost = absl::Milliseconds(500);
+
+}  // namespace
+
+RingLauncher::RingLauncher(std::unique_ptr<transport::RingClient> ring)
+    : ring_(std::move(ring)), thread_([this] { ReadCompletions(); }) {}
+
+RingLauncher::~RingLauncher() {
+  if (thread_.joinable()) Stop(absl::CancelledError("the launcher ends"), GraphId(0), nullptr);
+}
+
+absl::Status RingLauncher::Launch(GraphId graph, ExecutorClient::LaunchDone done) {
+  // The lock is held over Submit so that the completion, which may be read before Submit returns,
+  // finds its callback.
+  absl::MutexLock lock(&mutex_);
+  WEFT_RETURN_IF_ERROR(stopped_);
+  WEFT_ASSIGN_OR_RETURN(const uint64_t sequence, ring_->Submit(graph));
+  pending_.emplace(sequence, Pending{graph, std::move(done)});
+  return absl::OkStatus();
+}
+
+bool RingLauncher::stopping() const {
+  absl::MutexLock lock(&mutex_);
+  return !stopped_.ok();
+}
+
+void RingLauncher::ReadCompletions() {
+  while (!stopping()) {
+    if (const auto completion = ring_->Wait(kWaitAtMost)) OnCompletion(*completion);
+  }
+}
+
+void RingLauncher::OnCompletion(const transport::Completion& completion) {
+  // The executor is about to end; Stop answers, when it is known what happened.
+  if (completion.context_lost) return;
+  Pending pending;
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto it = pending_.find(completion.sequence);
+    if (it == pending_.end()) return;  // a second completion of one launch: the executor is broken
+    pending = std::move(it->second);
+    pending_.erase(it);
+  }
+  LaunchResult result;
+  result.code = completion.code;
+  std::move(pending.done)(result);
+}
+
+void RingLauncher::Stop(const absl::Status& why, GraphId graph,
+                        std::shared_ptr<const LaunchReport> report) {
+  {
+    absl::MutexLock lock(&mutex_);
+    stopped_ = why;
+  }
+  ring_->Interrupt();
+  if (thread_.joinable()) thread_.join();
+  absl::flat_hash_map<uint64_t, Pending> pending;
+  {
+    absl::MutexLock lock(&mutex_);
+    pending.swap(pending_);
+  }
+  for (auto& [sequence, launch] : pending) {
+    LaunchResult result;
+    result.code = absl::StatusCode::kAborted;
+    result.executor_lost = true;
+    if (report != nullptr && launch.graph == graph) result.report = report;
+    std::move(launch.done)(result);
+  }
+}
+
+}  // namespace weft::daemon
