@@ -12,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "base/error_context.h"
+#include "kernels/scalar.h"
 #include "kernels/schema.h"
 
 namespace weft::kernels {
@@ -31,17 +32,6 @@ struct GivenBuffer {
 struct GivenArgument {
   absl::string_view name;
   std::variant<GivenBuffer, Number> value;
-};
-
-// A scalar in its argument's type: the value's bytes, little-endian, in the low bytes of `bits`.
-struct ScalarValue {
-  DType dtype = DType::kI64;
-  uint64_t bits = 0;
-
-  // The value as an extent. REQUIRES: an integer type. A negative value reads as 0.
-  uint64_t AsExtent() const;
-  double AsDouble() const;
-  friend bool operator==(const ScalarValue&, const ScalarValue&) = default;
 };
 
 enum class Origin : uint8_t { kGiven, kDefault };
@@ -74,9 +64,5 @@ BindResult Bind(const KernelSchema& schema, absl::Span<const GivenArgument> give
 
 // The product's value; nullopt when it does not fit 64 bits.
 std::optional<uint64_t> Evaluate(const Product& product, const BoundCall& call);
-
-// `number` in type `dtype`; nullopt when it is not representable: a fraction or a value out of
-// range for an integer type, a finite value beyond the largest finite one for a float type.
-std::optional<ScalarValue> ConvertNumber(const Number& number, DType dtype);
 
 }  // namespace weft::kernels

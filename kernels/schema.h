@@ -167,9 +167,9 @@ struct KernelSchema {
   std::optional<uint32_t> FindArgument(absl::string_view argument_name) const;
 };
 
-// "f32, f64 or i32"; "as x"; "sum type of x": for listings and messages.
+// "f32, f64 or i32"; "same as x"; "sum type of x": for listings and messages.
 std::string Describe(const KernelSchema& schema, const DTypeRule& rule);
-// "required"; "1.5"; "elements of x"; "last extent of x": for listings and messages.
+// "" (required); "1.5"; "count(x)"; "dim(x, 0)"; "leading(x, 1)": for listings and messages.
 std::string Describe(const KernelSchema& schema, const ScalarDefault& rule);
 // "rows × cols"; "1" for an empty product.
 std::string Describe(const KernelSchema& schema, const Product& product);

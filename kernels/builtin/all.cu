@@ -1,0 +1,7 @@
+#include "kernels/builtin/elementwise.cu"
+#include "kernels/builtin/histogram.cu"
+#include "kernels/builtin/image.cu"
+#include "kernels/builtin/matrix.cu"
+#include "kernels/builtin/reduce.cu"
+#include "kernels/builtin/scan.cu"
+#include "kernels/builtin/spin.cu"

@@ -1,0 +1,16 @@
+// The parts of the host image's table, one a source file.
+#pragma once
+
+#include "kernels/builtin/host_entry.h"
+
+namespace weft::kernels {
+
+HostEntries ElementwiseEntries();
+HostEntries ReduceEntries();
+HostEntries ScanEntries();
+HostEntries MatrixEntries();
+HostEntries ImageEntries();
+HostEntries HistogramEntries();
+HostEntries SpinEntries();
+
+}  // namespace weft::kernels

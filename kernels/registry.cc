@@ -1,0 +1,56 @@
+#include "kernels/registry.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "kernels/builtin/builtin_schemas.h"
+#include "kernels/nearest_name.h"
+
+namespace weft::kernels {
+namespace {
+
+std::vector<KernelSchema> BuiltinSchemas() {
+  return {
+      AddSchema(),          AddRowsSchema(),   AxpySchema(),          CastSchema(),
+      ClampSchema(),        CopySchema(),      ExclusiveScanSchema(), FillSchema(),
+      GaussianBlurSchema(), HistogramSchema(), InclusiveScanSchema(), IotaSchema(),
+      MatmulSchema(),       MulSchema(),       ReduceMaxSchema(),     ReduceMinSchema(),
+      ReduceSumSchema(),    RgbToGraySchema(), ScaleSchema(),         SobelSchema(),
+      SoftmaxSchema(),      SpinSchema(),      Stencil5Schema(),      TransposeSchema(),
+  };
+}
+
+std::vector<KernelSchema> Sorted(std::vector<KernelSchema> schemas) {
+  std::sort(schemas.begin(), schemas.end(),
+            [](const KernelSchema& a, const KernelSchema& b) { return a.name < b.name; });
+  return schemas;
+}
+
+}  // namespace
+
+const Registry& Registry::Builtin() {
+  static const Registry registry(BuiltinSchemas());
+  return registry;
+}
+
+Registry::Registry(std::vector<KernelSchema> schemas) : schemas_(Sorted(std::move(schemas))) {
+  for (const KernelSchema& schema : schemas_) by_name_.emplace(schema.name, &schema);
+}
+
+const KernelSchema* Registry::Find(absl::string_view name) const {
+  const auto found = by_name_.find(name);
+  return found == by_name_.end() ? nullptr : found->second;
+}
+
+absl::StatusOr<const KernelSchema*> Registry::Lookup(absl::string_view name) const {
+  if (const KernelSchema* schema = Find(name)) return schema;
+  std::vector<absl::string_view> names;
+  names.reserve(schemas_.size());
+  for (const KernelSchema& schema : schemas_) names.push_back(schema.name);
+  return absl::NotFoundError(absl::StrCat("no built-in kernel \"", name, "\".",
+                                          DidYouMean(NearestName(name, names)),
+                                          " `weft kernels` lists all."));
+}
+
+}  // namespace weft::kernels
