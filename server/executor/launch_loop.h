@@ -50,8 +50,8 @@ struct LaunchLoopOptions {
   absl::Duration in_flight_sleep = absl::Milliseconds(100);
   // Longest sleep without: bounds what a wake-up lost to a hostile ring costs.
   absl::Duration idle_sleep = absl::Seconds(1);
-  // Launches on the device at once; more wait in the ring. 128 is the number of hardware queues of
-  // today's GPUs, beyond which streams share queues anyway.
+  // Launches on the device at once; more wait in the ring. 128 is how many grids today's GPUs have
+  // resident (cuda::MaxConcurrentKernels).
   size_t max_in_flight = 128;
   // Called once, on the loop's thread, before the completions of the launches that died are
   // published. May be empty.

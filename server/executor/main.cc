@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdint>
+#include <cstdlib>
 #include <map>
 #include <string>
 
@@ -20,6 +21,15 @@ namespace {
 // whole process group (Ctrl-C, systemd) must leave it time to drain.
 void IgnoreSignals() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) std::signal(signal, SIG_IGN);
+}
+
+// Read by the GPU's driver when it starts; what the user has set stays.
+void SetDriverEnvironment() {
+  // Hardware queues: with the default of 8, streams share queues sooner, and a launch can wait
+  // behind another job's endless kernel. 32 is the most.
+  ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", /*overwrite=*/0);
+  // Loading a kernel at its first use may wait for everything that runs; at the start nothing does.
+  ::setenv("CUDA_MODULE_LOADING", "EAGER", /*overwrite=*/0);
 }
 
 }  // namespace
@@ -53,6 +63,7 @@ int main(int argc, char** argv) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::umask(0077);
   IgnoreSignals();
+  SetDriverEnvironment();
   weft::log::Init("weft-executor", weft::log::Level::kInfo);
   options.spin = absl::Microseconds(static_cast<int64_t>(spin_us));
   return weft::executor::RunExecutor(options, weft::UniqueFd(fd_socket));
