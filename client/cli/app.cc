@@ -7,7 +7,6 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "client/cli/output.h"
 #include "kernels/nearest_name.h"
 
@@ -46,9 +45,10 @@ void AddOptions(CLI::App& app, Command& command) {
     CLI::Option* added = AddOption(app, option);
     if (!option.value.empty()) added->type_name(option.value);
     if (option.kind == Option::Kind::kRequiredArgument) added->required();
-    if (option.completes == Completes::kChoices) {
-      added->check(CLI::IsMember(option.choices));
-      added->type_name(absl::StrCat(option.value, ":{", absl::StrJoin(option.choices, ","), "}"));
+    if (option.completes == Completes::kChoices) added->check(CLI::IsMember(option.choices));
+    // A repeatable option takes one value each time, and leaves the job file behind it alone.
+    if (std::holds_alternative<std::vector<std::string>*>(option.target)) {
+      added->allow_extra_args(false);
     }
   }
 }

@@ -53,12 +53,11 @@ class PlanCommand final : public Command {
 };
 
 CommandInfo PlanCommand::info() const {
-  return {
-      "plan", "Show how a job would run: lanes, event edges, memory, and why",
-      absl::StrCat("Needs no server: it plans for an H200 unless --server is given. Files that\n"
-                   "uploads name are not read; buffers of the server must have their type and\n"
-                   "shape in the job unless --server is given.\nPasses: ",
-                   absl::StrJoin(plan::SwitchablePasses(), ", "))};
+  return {"plan", "Show how a job would run: lanes, event edges, memory, and why",
+          absl::StrCat("Needs no server: without --server it plans for what every GPU of compute\n"
+                       "capability 8.0 to 10.0 can do, and buffers of the server must have their\n"
+                       "type and shape in the job. Files that uploads name are not read.\nPasses: ",
+                       absl::StrJoin(plan::SwitchablePasses(), ", "))};
 }
 
 std::vector<Option> PlanCommand::options() {

@@ -1,0 +1,132 @@
+#include "client/cli/output.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <string>
+
+#include "base/clock.h"
+#include "base/error_context.h"
+#include "client/cli/progress.h"
+#include "client/cli/timeline.h"
+#include "tests/testing/status_matchers.h"
+#include "tests/testing/temp_dir.h"
+
+namespace weft::cli {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(TableTest, AlignsByCharactersAndLeavesNoTrailingSpaces) {
+  Table table({{"NAME"}, {"µs", Table::Align::kRight}, {"NOTE"}});
+  table.AddRow({"é", "10", ""});
+  table.AddRow({"long", "9", "x"});
+  std::ostringstream out;
+  table.Print(out);
+  EXPECT_EQ(out.str(),
+            "NAME  µs  NOTE\n"
+            "é     10\n"
+            "long   9  x\n");
+}
+
+TEST(PrintableTest, ControlCharactersCannotReachTheTerminal) {
+  EXPECT_EQ(Printable("a\nb\x1b[2J\x7fµ"), "a\\nb\\x1b[2J\\x7fµ");
+}
+
+TEST(FormatTest, FiguresHaveTheirUnit) {
+  EXPECT_EQ(FormatBytes(12), "12 B");
+  EXPECT_EQ(FormatBytes(1536), "1.5 KiB");
+  EXPECT_EQ(FormatBytes(uint64_t{64} << 20), "64 MiB");
+  EXPECT_EQ(FormatBytes(~uint64_t{0}), "16777216 TiB");
+  EXPECT_EQ(FormatNanoseconds(0), "0");
+  EXPECT_EQ(FormatNanoseconds(850), "850 ns");
+  EXPECT_EQ(FormatNanoseconds(12'300), "12.3 µs");
+  EXPECT_EQ(FormatNanoseconds(4'560'000), "4.56 ms");
+  EXPECT_EQ(FormatNanoseconds(1'230'000'000), "1.23 s");
+  EXPECT_EQ(FormatUnixTime(0), "-");
+  EXPECT_EQ(FormatState(v1::JOB_STATE_DEADLINE_EXCEEDED), "DEADLINE_EXCEEDED");
+  EXPECT_EQ(FormatDataType(v1::DATA_TYPE_BF16), "bf16");
+  EXPECT_EQ(FormatDataType(v1::DATA_TYPE_UNSPECIFIED), "u8");
+}
+
+TEST(JsonTest, KeepsTheNamesOfTheProto) {
+  v1::JobInfo info;
+  info.set_queued_ns(5);
+  info.set_state(v1::JOB_STATE_QUEUED);
+  EXPECT_EQ(ToJson(info, JsonStyle::kOneLine),
+            "{\"state\":\"JOB_STATE_QUEUED\",\"queued_ns\":\"5\"}\n");
+}
+
+TEST(PrintErrorTest, EveryViolationHasItsLine) {
+  std::ostringstream err;
+  PrintError(err, "weft run",
+             InvalidArgumentError({{"nodes[0]", "node \"a\": wrong"}, {"nodes[1]", "too"}}));
+  EXPECT_EQ(err.str(),
+            "weft run: 2 faults:\n"
+            "  nodes[0]: node \"a\": wrong\n"
+            "  nodes[1]: too\n");
+}
+
+v1::JobResult WithTimeline() {
+  v1::JobResult result;
+  result.mutable_info()->set_id("7");
+  const auto add = [&result](const char* node, uint32_t lane, uint64_t start, uint64_t end) {
+    v1::NodeTiming& timing = *result.add_timeline();
+    timing.set_node(node);
+    timing.set_lane(lane);
+    timing.set_start_ns(start);
+    timing.set_end_ns(end);
+  };
+  add("late", 1, 50'000, 100'000);
+  add("early", 0, 0, 50'000);
+  add("instant", 1, 100'000, 100'000);
+  return result;
+}
+
+TEST(TimelineTest, ListsNodesByTheirStartOnOneScale) {
+  EXPECT_EQ(TimelineText(WithTimeline()),
+            "NODE     LANE  START µs  END µs  0 … 100.0 µs\n"
+            "early       0       0.0    50.0  ####################\n"
+            "late        1      50.0   100.0                      ####################\n"
+            "instant     1     100.0   100.0                                         #\n");
+}
+
+TEST(TimelineTest, TheEndingChoosesTheFormat) {
+  const weft::testing::TempDir dir;
+  std::ostringstream out;
+  ASSERT_OK(WriteTimeline(WithTimeline(), dir.File("t.json"), out));
+  EXPECT_THAT(weft::testing::ReadFile(dir.File("t.json")),
+              AllOf(HasSubstr("\"timeline\""), HasSubstr("\"end_ns\": \"100000\"")));
+  ASSERT_OK(WriteTimeline(WithTimeline(), "-", out));
+  EXPECT_THAT(out.str(), HasSubstr("early"));
+}
+
+TEST(ProgressTest, TheLineNamesJobStateAndTime) {
+  v1::JobInfo info;
+  info.set_id("7");
+  info.set_name("edges\n");
+  info.set_state(v1::JOB_STATE_RUNNING);
+  info.set_node_count(12);
+  info.set_lane_count(3);
+  EXPECT_EQ(ProgressLine::Text(info, absl::Milliseconds(1250)),
+            "job 7 (edges\\n): running for 1.2 s, 12 nodes in 3 lanes");
+}
+
+TEST(ProgressTest, TheLineIsWipedAtTheEnd) {
+  std::ostringstream terminal;
+  {
+    ProgressLine line(terminal, Clock::Real());
+    v1::JobInfo info;
+    info.set_id("7");
+    info.set_state(v1::JOB_STATE_RUNNING);
+    line.Update(info);
+  }
+  EXPECT_THAT(terminal.str(), AllOf(EndsWith("\r\x1b[K"), Not(HasSubstr("\n"))));
+}
+
+}  // namespace
+}  // namespace weft::cli
