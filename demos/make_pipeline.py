@@ -1,67 +1,62 @@
 #!/usr/bin/env python3
-"""Writes jobs/pipeline.textproto: the same nodes for each chunk, in three sets of buffers.
+"""Writes jobs/pipeline.textproto: the same nodes for each frame.
 
     python3 make_pipeline.py > jobs/pipeline.textproto
 """
 
-CHUNKS, SETS = 6, 3
+FRAMES = 6
 
 HEAD = """\
 # Written by ../make_pipeline.py.
 #
-# Six frames go through upload, compute and download. There are three sets of buffers, and a frame takes the set of the
-# one three before it, so that the plan has three lanes in which copies and kernels of different frames overlap:
+# Six frames go through upload, compute and download, on at most three lanes. Nothing orders one frame behind another, so
+# each goes into the lane that is free first, and copies and kernels of three frames overlap:
 #
-#   lane 0   upload 0  compute 0  download 0  upload 3  compute 3  download 3
-#   lane 1   upload 1  compute 1  download 1  upload 4  compute 4  download 4
-#   lane 2   upload 2  compute 2  download 2  upload 5  compute 5  download 5
+#   lane 0   upload0 gray0 blur0 download0   upload3 gray3 blur3 download3
+#   lane 1   upload1 gray1 blur1 download1   upload4 gray4 blur4 download4
+#   lane 2   upload2 gray2 blur2 download2   upload5 gray5 blur5 download5
+#
+# A frame has the memory of the one before it in its lane: `weft plan` shows the offsets.
 #
 # Frame i is the photograph, blurred with sigma 0.5 + i.
 name: "pipeline"
 """
 
-BUFFERS = """
-buffers {{ name: "color{set}" data_type: DATA_TYPE_U8 shape: [480, 640, 3] }}
-buffers {{ name: "gray{set}"  data_type: DATA_TYPE_U8 shape: [480, 640] }}
-buffers {{ name: "soft{set}"  data_type: DATA_TYPE_U8 shape: [480, 640] }}
-"""
-
-CHUNK = """
+FRAME = """
+buffers {{ name: "color{frame}" data_type: DATA_TYPE_U8 shape: [480, 640, 3] }}
+buffers {{ name: "gray{frame}"  data_type: DATA_TYPE_U8 shape: [480, 640] }}
+buffers {{ name: "soft{frame}"  data_type: DATA_TYPE_U8 shape: [480, 640] }}
 nodes {{
-  name: "upload{chunk}"
-  upload {{ dst {{ buffer: "color{set}" }} file: "../data/photo.png" }}
+  name: "upload{frame}"
+  upload {{ dst {{ buffer: "color{frame}" }} file: "../data/photo.png" }}
 }}
 nodes {{
-  name: "gray{chunk}"
+  name: "gray{frame}"
   kernel {{
     kernel: "rgb_to_gray"
-    args {{ name: "src" view {{ buffer: "color{set}" }} }}
-    args {{ name: "dst" view {{ buffer: "gray{set}" }} }}
+    args {{ name: "src" view {{ buffer: "color{frame}" }} }}
+    args {{ name: "dst" view {{ buffer: "gray{frame}" }} }}
   }}
 }}
 nodes {{
-  name: "blur{chunk}"
+  name: "blur{frame}"
   kernel {{
     kernel: "gaussian_blur"
-    args {{ name: "src" view {{ buffer: "gray{set}" }} }}
-    args {{ name: "dst" view {{ buffer: "soft{set}" }} }}
+    args {{ name: "src" view {{ buffer: "gray{frame}" }} }}
+    args {{ name: "dst" view {{ buffer: "soft{frame}" }} }}
     args {{ name: "sigma" f64: {sigma} }}
   }}
 }}
 nodes {{
-  name: "download{chunk}"
-  download {{ src {{ buffer: "soft{set}" }} output: "frame{chunk}" file: "../out/frame{chunk}.png" }}
+  name: "download{frame}"
+  download {{ src {{ buffer: "soft{frame}" }} output: "frame{frame}" file: "../out/frame{frame}.png" }}
 }}
 """
 
 
 def main():
-    text = HEAD
-    for buffers in range(SETS):
-        text += BUFFERS.format(set=buffers)
-    for chunk in range(CHUNKS):
-        text += CHUNK.format(chunk=chunk, set=chunk % SETS, sigma=0.5 + chunk)
-    print(text + "\noptions { max_lanes: 3 collect_timeline: true }")
+    print(HEAD + "".join(FRAME.format(frame=i, sigma=0.5 + i) for i in range(FRAMES)) +
+          "\noptions { max_lanes: 3 collect_timeline: true }")
 
 
 if __name__ == "__main__":
