@@ -1,0 +1,62 @@
+// A launch loop on a thread of its own, with the test as weftd at the other end of the ring, and
+// graphs whose launches do what the test says.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "absl/status/status.h"
+#include "absl/synchronization/notification.h"
+#include "cuda/context.h"
+#include "cuda/stream.h"
+#include "server/executor/graph_store.h"
+#include "server/executor/launch_loop.h"
+#include "server/executor/prepared_graph.h"
+#include "transport/ring_client.h"
+
+namespace weft::executor {
+
+using LaunchFunction = std::function<absl::Status(const cuda::StreamRef&)>;
+
+// Work of a stream that ends when the test says so. Must outlive the launch.
+class Gate {
+ public:
+  LaunchFunction Launch();
+  void WaitUntilRunning() { running_.WaitForNotification(); }
+  void Open() { open_.Notify(); }
+
+ private:
+  static void Block(void* gate);
+  absl::Notification running_;
+  absl::Notification open_;
+};
+
+class TestLoop {
+ public:
+  explicit TestLoop(const cuda::Context& context, LaunchLoopOptions options = {});
+  ~TestLoop();
+
+  std::shared_ptr<PreparedGraph> Add(uint64_t id, LaunchFunction launch, GraphFacts facts = {});
+  uint64_t Submit(uint64_t graph) { return *client_->Submit(GraphId(graph)); }
+  // The next completion; fails the test when none comes within 30 s.
+  transport::Completion Next();
+  // Waits until Run has returned.
+  LaunchLoop::Outcome Join();
+
+  GraphStore& graphs() { return graphs_; }
+  transport::RingClient& client() { return *client_; }
+  LaunchLoop& loop() { return *loop_; }
+  std::thread& thread() { return thread_; }
+
+ private:
+  GraphStore graphs_;
+  std::unique_ptr<transport::RingClient> client_;
+  std::unique_ptr<LaunchLoop> loop_;
+  std::optional<LaunchLoop::Outcome> outcome_;
+  std::thread thread_;
+};
+
+}  // namespace weft::executor
