@@ -86,7 +86,10 @@ std::string HowItEnded(const siginfo_t& info) {
 absl::StatusOr<std::unique_ptr<ExecutorProcess>> ExecutorProcess::Spawn(
     const ExecutorCommand& command) {
   if (::access(command.program.c_str(), X_OK) != 0) {
-    return ErrnoError(errno, "access", command.program);
+    return absl::NotFoundError(absl::StrCat("there is no program ", command.program, " (",
+                                            std::strerror(errno),
+                                            "). Install weft-executor beside weftd, or name it "
+                                            "with --executor-program."));
   }
   WEFT_ASSIGN_OR_RETURN(auto sockets, UniqueFd::SocketPair(SOCK_SEQPACKET));
   const CStrings arguments(Arguments(command));

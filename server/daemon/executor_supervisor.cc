@@ -183,8 +183,10 @@ struct ExecutorSupervisor::Import {
                             transport::RingClient::Create({.spin = options_.spin}));
       WEFT_ASSIGN_OR_RETURN(connection.transfer_memory,
                             transport::SharedMemory::Create("weft-transfer", TransferArea::kBytes));
-      WEFT_RETURN_IF_ERROR(socket_->Send({.kind = static_cast<uint32_t>(ExecutorMessage::kAttach)},
-                                         {connection.ring->fd(), connection.transfer_memory.fd()}));
+      transport::FdMessage attach;
+      attach.kind = static_cast<uint32_t>(ExecutorMessage::kAttach);
+      WEFT_RETURN_IF_ERROR(
+          socket_->Send(attach, {connection.ring->fd(), connection.transfer_memory.fd()}));
       WEFT_RETURN_IF_ERROR(Expect(ExecutorMessage::kReady, process).status());
       client_ = GrpcExecutorClient::Create(std::move(connection));
       return absl::OkStatus();

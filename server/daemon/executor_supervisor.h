@@ -33,7 +33,7 @@ namespace weft::daemon {
 
 struct SupervisorOptions {
   uint32_t device = 0;
-  ExecutorCommand command;  // without --grpc-socket
+  ExecutorCommand command;
   std::string grpc_socket;  // path where the executor is to listen
   absl::Duration spin;      // of the ring's waiter
 };

@@ -10,7 +10,6 @@
 #include "base/error_context.h"
 #include "base/status_macros.h"
 #include "server/daemon/errors.h"
-#include "server/daemon/job_service.h"
 #include "server/daemon/request_context.h"
 #include "server/daemon/to_proto.h"
 #include "server/daemon/waiting_call.h"
@@ -105,7 +104,10 @@ void GraphService::OnCompiled(std::unique_ptr<PrepareCall> call) {
                    [this, call = std::move(call)](absl::StatusOr<GraphLease> lease) mutable {
                      const absl::Status status = lease.status();
                      if (lease.ok()) lease->Return();
-                     OnInstance(std::move(call), status);
+                     // Printing the plan takes its time.
+                     p_.workers.Post([this, status, call = std::move(call)]() mutable {
+                       OnInstance(std::move(call), status);
+                     });
                    });
 }
 
@@ -142,9 +144,8 @@ grpc::ServerUnaryReactor* GraphService::Launch(grpc::CallbackServerContext* cont
                                                v1::LaunchResponse* response) {
   const absl::StatusOr<Caller> caller = CallerOf(*context, p_.sessions);
   if (!caller.ok()) return Answer(*context, caller.status());
-  if (request->request_id().size() > kMaxRequestIdBytes) {
-    return Answer(*context,
-                  RequestIdTooLongError(request->request_id().size(), kMaxRequestIdBytes));
+  if (const absl::Status valid = CheckRequestId(request->request_id()); !valid.ok()) {
+    return Answer(*context, valid);
   }
   const absl::StatusOr<PreparedGraphs::Id> id = ParseGraphId(request->graph_id());
   if (!id.ok()) return Answer(*context, id.status());

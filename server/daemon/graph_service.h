@@ -15,6 +15,7 @@
 #include "server/daemon/server_state.h"
 #include "server/daemon/session_registry.h"
 #include "server/daemon/timer_queue.h"
+#include "server/daemon/worker_pool.h"
 #include "weft/v1/service.grpc.pb.h"
 
 namespace weft::daemon {
@@ -31,6 +32,7 @@ class GraphService final : public v1::GraphService::CallbackService {
     PreparedGraphs& graphs;
     const ExecutorDirectory& executors;
     TimerQueue& timers;
+    WorkerPool& workers;
     const ServerState& state;
   };
   explicit GraphService(const Parts& parts);

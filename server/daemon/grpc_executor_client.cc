@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "base/error_context.h"
 #include "base/log.h"
 #include "server/daemon/errors.h"
@@ -20,6 +21,9 @@ namespace v1 = executor::v1;
 using transport::ExecutorMessage;
 
 namespace {
+
+// The state of the server is shown although an executor does not answer.
+constexpr absl::Duration kStatusTimeout = absl::Seconds(1);
 
 absl::Status FromGrpc(const grpc::Status& status) {
   return absl::Status(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
@@ -65,7 +69,7 @@ struct GrpcExecutorClient::Stub {
   // Sends `request`; `done` gets the reply, or the error as Fail words it.
   template <typename Request, typename Response>
   void Start(GrpcExecutorClient& client, Method<Request, Response> method, Request request,
-             Done<Response> done) {
+             Done<Response> done, absl::Duration timeout = absl::InfiniteDuration()) {
     struct Call {
       grpc::ClientContext context;
       Request request;
@@ -78,6 +82,9 @@ struct GrpcExecutorClient::Stub {
     call->request = std::move(request);
     call->client = client.shared_from_this();
     call->done = std::move(done);
+    if (timeout != absl::InfiniteDuration()) {
+      call->context.set_deadline(absl::ToChronoTime(absl::Now() + timeout));
+    }
     (service->async()->*method)(&call->context, &call->request, &call->response,
                                 [call](const grpc::Status& status) {
                                   if (status.ok()) {
@@ -180,9 +187,10 @@ void GrpcExecutorClient::Allocate(BufferId buffer, uint64_t size_bytes, Done<Dev
 }
 
 void GrpcExecutorClient::Import(const ImportEntry& entry, DoneStatus done) {
-  const absl::Status sent = connection_.socket->Send(
-      {.kind = static_cast<uint32_t>(ExecutorMessage::kImport), .tag = entry.id.value()},
-      {entry.fd.get()});
+  transport::FdMessage message;
+  message.kind = static_cast<uint32_t>(ExecutorMessage::kImport);
+  message.tag = entry.id.value();
+  const absl::Status sent = connection_.socket->Send(message, {entry.fd.get()});
   // Without the descriptor the executor would wait for it; it is being lost in any case.
   if (!sent.ok()) return Fail(absl::UnavailableError(sent.message()), std::move(done));
   v1::ImportRequest request;
@@ -307,7 +315,8 @@ void GrpcExecutorClient::GetMemory(Done<DeviceMemoryUse> done) {
       [done = std::move(done)](const absl::StatusOr<v1::GetMemoryResponse>& reply) mutable {
         if (!reply.ok()) return std::move(done)(reply.status());
         std::move(done)(DeviceMemoryUse{reply->free_bytes(), reply->total_bytes()});
-      });
+      },
+      kStatusTimeout);
 }
 
 }  // namespace weft::daemon

@@ -24,9 +24,8 @@ grpc::ServerUnaryReactor* JobService::Submit(grpc::CallbackServerContext* contex
                                              v1::SubmitResponse* response) {
   const absl::StatusOr<Caller> caller = CallerOf(*context, p_.sessions);
   if (!caller.ok()) return Answer(*context, caller.status());
-  if (request->request_id().size() > kMaxRequestIdBytes) {
-    return Answer(*context,
-                  RequestIdTooLongError(request->request_id().size(), kMaxRequestIdBytes));
+  if (const absl::Status valid = CheckRequestId(request->request_id()); !valid.ok()) {
+    return Answer(*context, valid);
   }
   auto call = WaitingCall::Create(p_.table, p_.timers, [response](const JobSnapshot& job) {
     response->set_job_id(FormatJobId(job.id));

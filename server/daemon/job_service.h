@@ -53,7 +53,4 @@ class JobService final : public v1::JobService::CallbackService {
   HeapMessages<v1::SubmitRequest, v1::SubmitResponse> submit_messages_;
 };
 
-// Longest request id: a UUID with a few words of a caller's own.
-inline constexpr size_t kMaxRequestIdBytes = 64;
-
 }  // namespace weft::daemon

@@ -9,6 +9,7 @@
 #include "base/error_context.h"
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
+#include "server/daemon/errors.h"
 #include "server/daemon/session_registry.h"
 
 namespace weft::daemon {
@@ -52,6 +53,11 @@ google::rpc::BadRequest ToBadRequest(const std::vector<FieldViolation>& violatio
 absl::StatusOr<Caller> CallerOf(const grpc::CallbackServerContext& context,
                                 const SessionRegistry& sessions) {
   return sessions.Find(context.peer());
+}
+
+absl::Status CheckRequestId(const std::string& request_id) {
+  if (request_id.size() <= kMaxRequestIdBytes) return absl::OkStatus();
+  return RequestIdTooLongError(request_id.size(), kMaxRequestIdBytes);
 }
 
 grpc::Status ToGrpc(const absl::Status& status) {

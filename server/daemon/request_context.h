@@ -5,9 +5,11 @@
 
 #include <grpcpp/support/status.h>
 
+#include <cstddef>
+#include <string>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "server/daemon/caller.h"
 
 namespace grpc {
@@ -27,6 +29,11 @@ absl::StatusOr<Caller> CallerOf(const grpc::CallbackServerContext& context,
 // in the 8 KiB of metadata that gRPC's clients accept unless they ask for more: longer texts are
 // cut, and violations beyond are counted.
 grpc::Status ToGrpc(const absl::Status& status);
+
+// Longest request id: a UUID with a few words of a caller's own.
+inline constexpr size_t kMaxRequestIdBytes = 64;
+// INVALID_ARGUMENT for a longer one.
+absl::Status CheckRequestId(const std::string& request_id);
 
 // Ends a unary call at once.
 grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext& context, const absl::Status& status);
