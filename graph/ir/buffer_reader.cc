@@ -67,8 +67,8 @@ class BufferReader {
 
   bool ReadShape(uint32_t i, const v1::BufferDecl& decl, std::vector<uint64_t>& shape) {
     if (decl.shape_size() > static_cast<int>(kMaxDimensions)) {
-      violations_.Add(TooMany(FieldOf(i, "shape"), "dimensions",
-                              static_cast<uint64_t>(decl.shape_size()), kMaxDimensions));
+      violations_.Add(TooManyDimensions(
+          FieldOf(i, "shape"), absl::StrCat("buffer ", Quote(decl.name())), decl.shape_size()));
       return false;
     }
     bool good = true;

@@ -66,7 +66,7 @@ absl::Status JobFileNotUtf8(TextPlace place, uint8_t byte) {
 
 absl::Status JobFileTextNotUtf8(absl::string_view path, absl::string_view text) {
   return absl::InvalidArgumentError(absl::StrCat(
-      path, " is ", Quote(text), ", whose escapes do not make UTF-8 text; correct them"));
+      "field ", path, " is ", Quote(text), ", whose escapes do not make UTF-8 text; correct them"));
 }
 
 absl::Status JobFileSyntax(TextPlace place, absl::string_view what) {
@@ -90,6 +90,13 @@ absl::Status JobFileRepeatedField(TextPlace place, absl::string_view field) {
       absl::StrCat(At(place), "field ", Quote(field), " is given twice; leave one out"));
 }
 
+absl::Status JobFileExcludedField(TextPlace place, absl::string_view field,
+                                  absl::string_view earlier) {
+  return absl::InvalidArgumentError(absl::StrCat(At(place), "field ", Quote(field),
+                                                 " excludes field ", Quote(earlier),
+                                                 ", which is given too; leave one out"));
+}
+
 absl::Status JobFileBadValue(TextPlace place, absl::string_view field, absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat(At(place), "field ", Quote(field), " ", what));
 }
@@ -102,7 +109,7 @@ absl::Status JobFileNotBinary(absl::string_view hint) {
 
 absl::Status JobFileUnknownNumber(absl::string_view path, int field_number) {
   return absl::InvalidArgumentError(
-      absl::StrCat(path, " has an unknown field number ", field_number,
+      absl::StrCat(path.empty() ? "the job" : path, " has an unknown field number ", field_number,
                    "; the file is damaged, another message, or made for a newer version of Weft"));
 }
 
@@ -152,6 +159,11 @@ FieldViolation NoSuchDevice(uint32_t ordinal, absl::Span<const uint32_t> ordinal
 FieldViolation BadExtent(std::string field, absl::string_view buffer, int64_t extent) {
   return {std::move(field),
           absl::StrCat(buffer, ": the extent ", extent, " is negative; extents are at least 0")};
+}
+
+FieldViolation TooManyDimensions(std::string field, absl::string_view subject, int count) {
+  return {std::move(field), absl::StrCat(subject, " has ", count, " dimensions; the limit is ",
+                                         kMaxDimensions, "; fold some into one")};
 }
 
 FieldViolation BufferTooLarge(std::string field, absl::string_view buffer, uint64_t limit_bytes) {
@@ -273,7 +285,7 @@ FieldViolation UnknownKernel(const NodePlace& node, absl::string_view kernel,
 
 FieldViolation KernelRefuses(const NodePlace& node, absl::string_view part,
                              absl::string_view subject, absl::string_view why) {
-  return {node.Field(part), absl::StrCat(NodeText(node), ", ", subject, " ", why)};
+  return {node.Field(part), absl::StrCat(NodeText(node), ", ", subject, ": ", why)};
 }
 
 FieldViolation NoArgumentValue(const NodePlace& node, uint32_t argument, absl::string_view name) {
@@ -302,7 +314,8 @@ FieldViolation BadPatternSize(const NodePlace& node, uint32_t pattern_bytes) {
 FieldViolation PatternTooLarge(const NodePlace& node, uint32_t pattern, uint32_t pattern_bytes) {
   return {node.Field("fill.pattern"),
           absl::StrCat(NodeText(node), " fills with ", pattern, ", which does not fit in ",
-                       pattern_bytes, " bytes; set pattern_bytes to 2 or 4, or use a smaller one")};
+                       pattern_bytes, pattern_bytes == 1 ? " byte" : " bytes",
+                       "; set pattern_bytes to 2 or 4, or use a smaller one")};
 }
 
 FieldViolation FillMisaligned(const NodePlace& node, ByteRange range, uint32_t pattern_bytes) {

@@ -40,6 +40,8 @@ absl::Status JobFileUnknownName(TextPlace place, absl::string_view kind, absl::s
                                 absl::string_view name, absl::string_view nearest);
 absl::Status JobFileTooDeep(TextPlace place, int limit);
 absl::Status JobFileRepeatedField(TextPlace place, absl::string_view field);
+absl::Status JobFileExcludedField(TextPlace place, absl::string_view field,
+                                  absl::string_view earlier);
 absl::Status JobFileBadValue(TextPlace place, absl::string_view field, absl::string_view what);
 absl::Status JobFileNotBinary(absl::string_view hint);
 absl::Status JobFileUnknownNumber(absl::string_view path, int field_number);
@@ -65,6 +67,7 @@ FieldViolation NoSuchDevice(uint32_t ordinal, absl::Span<const uint32_t> ordinal
 
 // ---- Buffers ----------------------------------------------------------------------------------
 FieldViolation BadExtent(std::string field, absl::string_view buffer, int64_t extent);
+FieldViolation TooManyDimensions(std::string field, absl::string_view subject, int count);
 FieldViolation BufferTooLarge(std::string field, absl::string_view buffer, uint64_t limit_bytes);
 FieldViolation SharedUnusable(std::string field, absl::string_view buffer,
                               absl::string_view reference, absl::string_view why);

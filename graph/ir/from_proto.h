@@ -61,9 +61,9 @@ enum class UploadData : uint8_t {
 // What a job is checked against. The referenced objects must outlive the call alone, but for the
 // registry, whose schemas the graph points to.
 struct JobContext {
-  absl::Span<const cuda::DeviceInfo> devices;  // JobOptions.device is the ordinal of one of them
-  SharedBufferResolver resolver;               // empty: ResolveFromDeclaration
-  Limits limits;
+  absl::Span<const cuda::DeviceInfo> devices = {};  // JobOptions.device: the ordinal of one of them
+  SharedBufferResolver resolver = {};               // empty: ResolveFromDeclaration
+  Limits limits = {};
   UploadData uploads = UploadData::kPresent;
   const kernels::Registry* registry = nullptr;  // nullptr: Registry::Builtin()
 };

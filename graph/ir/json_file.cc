@@ -132,9 +132,7 @@ class JsonParser {
       if (earlier == field) return JobFileRepeatedField(Here(), field->name());
       const auto* choice = field->containing_oneof();
       if (choice != nullptr && choice == earlier->containing_oneof()) {
-        return JobFileBadValue(Here(), field->name(),
-                               absl::StrCat("excludes field ", Quote(earlier->name()),
-                                            ", which is given too; leave one out"));
+        return JobFileExcludedField(Here(), field->name(), earlier->name());
       }
     }
     return field;

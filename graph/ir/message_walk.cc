@@ -35,7 +35,7 @@ std::string PathOf(const std::vector<Visit>& visits, int at) {
                         visit.index >= 0 ? absl::StrCat("[", visit.index, "]") : "",
                         path.empty() ? "" : ".", path);
   }
-  return path.empty() ? std::string("the job") : path;
+  return path;  // empty: the root
 }
 
 int CountOf(const Message& message, const FieldDescriptor& field) {
@@ -90,7 +90,9 @@ absl::Status CheckStringsAreUtf8(const Message& root) {
                             ? reflection.GetRepeatedStringReference(message, field, i, &copy)
                             : reflection.GetStringReference(message, field, &copy);
                     if (!FindInvalidUtf8(text).has_value()) continue;
-                    return JobFileTextNotUtf8(absl::StrCat(path(), ".", field->name()), text);
+                    const std::string owner = path();
+                    return JobFileTextNotUtf8(
+                        absl::StrCat(owner, owner.empty() ? "" : ".", field->name()), text);
                   }
                 }
                 return absl::OkStatus();

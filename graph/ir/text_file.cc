@@ -38,9 +38,8 @@ class FirstError final : public google::protobuf::io::ErrorCollector {
     message_ = message;
   }
   // Positions may be -1 where an error belongs to the whole.
-  TextPlace PlaceIn(absl::string_view text) const {
-    if (line_ < 0) return PlaceOf(text, text.size());
-    return PlaceOfToken(text, line_, column_);
+  size_t OffsetIn(absl::string_view text) const {
+    return line_ < 0 ? text.size() : OffsetOfToken(text, line_, column_);
   }
   const std::string& message() const { return message_; }
 
@@ -75,24 +74,37 @@ std::vector<const Descriptor*> TypesBelow(const Descriptor& root) {
   return types;
 }
 
+// An error as protobuf tells it: as text, at the token behind the one it is about.
+struct ToldError {
+  absl::string_view file;
+  size_t offset = 0;
+  absl::string_view text;
+
+  // Of `name` in the file, which protobuf has just read over.
+  TextPlace PlaceBefore(absl::string_view name) const {
+    const size_t found = file.substr(0, offset).rfind(name);
+    return PlaceOf(file, found == absl::string_view::npos ? offset : found);
+  }
+};
+
 // `Message type "weft.v1.Node" has no field named "kernal".`
-std::optional<absl::Status> UnknownField(const Descriptor& root, TextPlace place,
-                                         absl::string_view text) {
+std::optional<absl::Status> UnknownField(const Descriptor& root, const ToldError& error) {
+  absl::string_view text = error.text;
   if (!absl::ConsumePrefix(&text, "Message type ")) return std::nullopt;
   const std::optional<std::string> owner = TakeQuoted(text);
   const std::optional<std::string> name = TakeQuoted(text);
   if (!owner.has_value() || !name.has_value()) return std::nullopt;
   for (const Descriptor* type : TypesBelow(root)) {
     if (type->full_name() != *owner) continue;
-    return JobFileUnknownName(place, "field", type->name(), *name,
+    return JobFileUnknownName(error.PlaceBefore(*name), "field", type->name(), *name,
                               NearestField(*type, *name, NameStyle::kProto));
   }
   return std::nullopt;
 }
 
 // `Unknown enumeration value of "F33" for field "data_type".`
-std::optional<absl::Status> UnknownValue(const Descriptor& root, TextPlace place,
-                                         absl::string_view text) {
+std::optional<absl::Status> UnknownValue(const Descriptor& root, const ToldError& error) {
+  absl::string_view text = error.text;
   if (!absl::ConsumePrefix(&text, "Unknown enumeration value of ")) return std::nullopt;
   const std::optional<std::string> value = TakeQuoted(text);
   const std::optional<std::string> field_name = TakeQuoted(text);
@@ -100,28 +112,43 @@ std::optional<absl::Status> UnknownValue(const Descriptor& root, TextPlace place
   for (const Descriptor* type : TypesBelow(root)) {
     const FieldDescriptor* field = type->FindFieldByName(*field_name);
     if (field == nullptr || field->enum_type() == nullptr) continue;
-    return JobFileUnknownName(place, "value", field->enum_type()->name(), *value,
-                              NearestValue(*field->enum_type(), *value));
+    return JobFileUnknownName(error.PlaceBefore(*value), "value", field->enum_type()->name(),
+                              *value, NearestValue(*field->enum_type(), *value));
   }
   return std::nullopt;
 }
 
 // `Non-repeated field "name" is specified multiple times.`
-std::optional<absl::Status> RepeatedField(TextPlace place, absl::string_view text) {
-  if (!absl::StartsWith(text, "Non-repeated field ")) return std::nullopt;
+std::optional<absl::Status> RepeatedField(const ToldError& error) {
+  absl::string_view text = error.text;
+  if (!absl::ConsumePrefix(&text, "Non-repeated field ")) return std::nullopt;
   const std::optional<std::string> name = TakeQuoted(text);
   if (!name.has_value()) return std::nullopt;
-  return JobFileRepeatedField(place, *name);
+  return JobFileRepeatedField(error.PlaceBefore(*name), *name);
 }
 
-// protobuf tells its errors as text alone. Those that a person meets are put into Weft's words; a
-// text that is not known (of another version of protobuf) is passed on as it is.
-absl::Status Translate(const Descriptor& root, TextPlace place, absl::string_view text) {
-  if (auto status = UnknownField(root, place, text); status.has_value()) return *status;
-  if (auto status = UnknownValue(root, place, text); status.has_value()) return *status;
-  if (auto status = RepeatedField(place, text); status.has_value()) return *status;
-  if (absl::StrContains(text, "too deep")) return JobFileTooDeep(place, kMaxNesting);
-  return JobFileSyntax(place, absl::StripSuffix(text, "."));
+// `Field "fill" is specified along with field "empty", another member of oneof "kind".`
+std::optional<absl::Status> ExcludedField(const ToldError& error) {
+  absl::string_view text = error.text;
+  if (!absl::StrContains(text, " another member of oneof ")) return std::nullopt;
+  const std::optional<std::string> name = TakeQuoted(text);
+  const std::optional<std::string> earlier = TakeQuoted(text);
+  if (!name.has_value() || !earlier.has_value()) return std::nullopt;
+  return JobFileExcludedField(error.PlaceBefore(*name), *name, *earlier);
+}
+
+// Errors that a person meets are put into Weft's words; a text that is not known (of another version
+// of protobuf) is passed on as it is.
+absl::Status Translate(const Descriptor& root, const ToldError& error) {
+  if (auto status = UnknownField(root, error); status.has_value()) return *status;
+  if (auto status = UnknownValue(root, error); status.has_value()) return *status;
+  if (auto status = RepeatedField(error); status.has_value()) return *status;
+  if (auto status = ExcludedField(error); status.has_value()) return *status;
+  const TextPlace place = PlaceOf(error.file, error.offset);
+  if (absl::StrContains(error.text, "too deep")) return JobFileTooDeep(place, kMaxNesting);
+  const bool at_end = absl::EndsWith(error.text, ", got: ");
+  return JobFileSyntax(
+      place, absl::StrCat(absl::StripSuffix(error.text, "."), at_end ? "the end of the file" : ""));
 }
 
 // Escapes can spell any byte; only then need the strings be looked at.
@@ -142,8 +169,9 @@ absl::Status ParseText(absl::string_view text, Message& message) {
   parser.RecordErrorsTo(&error);
   parser.SetRecursionLimit(kMaxNesting);
   if (!parser.Parse(&input, &message)) {
-    return Translate(*message.GetDescriptor(), error.PlaceIn(text),
-                     error.message().empty() ? "this is not protobuf text" : error.message());
+    absl::string_view told = error.message();
+    if (told.empty()) told = "this is not protobuf text";
+    return Translate(*message.GetDescriptor(), {text, error.OffsetIn(text), told});
   }
   if (!HasByteEscape(text)) return absl::OkStatus();
   return CheckStringsAreUtf8(message);

@@ -43,20 +43,18 @@ TextPlace PlaceOf(absl::string_view text, size_t offset) {
   return place;
 }
 
-TextPlace PlaceOfToken(absl::string_view text, int line, int column) {
+size_t OffsetOfToken(absl::string_view text, int line, int column) {
   size_t at = 0;
   for (int i = 0; i < line; ++i) {
     const size_t newline = text.find('\n', at);
-    if (newline == absl::string_view::npos) break;
+    if (newline == absl::string_view::npos) return text.size();
     at = newline + 1;
   }
-  TextPlace place{.line = static_cast<uint64_t>(line) + 1};
   int reached = 0;
   for (; at < text.size() && reached < column && text[at] != '\n'; ++at) {
     reached += text[at] == '\t' ? kTokenizerTab - reached % kTokenizerTab : 1;
-    if (!IsContinuation(text[at])) ++place.column;
   }
-  return place;
+  return at;
 }
 
 std::optional<size_t> FindInvalidUtf8(absl::string_view text) {

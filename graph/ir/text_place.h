@@ -14,9 +14,9 @@ namespace weft::ir {
 // The place of byte `offset` (at most text.size()).
 TextPlace PlaceOf(absl::string_view text, size_t offset);
 
-// The same for a position of protobuf's tokenizer: line and column counted from 0, columns in
-// bytes, with tabs that jump to the next multiple of 8.
-TextPlace PlaceOfToken(absl::string_view text, int line, int column);
+// The byte at a position of protobuf's tokenizer: line and column counted from 0, columns in bytes,
+// with tabs that jump to the next multiple of 8. At most text.size().
+size_t OffsetOfToken(absl::string_view text, int line, int column);
 
 // The first byte that is no part of UTF-8 text (RFC 3629: shortest forms, no surrogates); nullopt
 // when all is well.

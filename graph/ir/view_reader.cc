@@ -26,8 +26,7 @@ std::optional<BufferIndex> ViewReader::FindBuffer(const ViewPlace& place,
 std::optional<uint64_t> ViewReader::ShapeBytes(const ViewPlace& place, const v1::View& view,
                                                ReadView& result) const {
   if (view.shape_size() > static_cast<int>(kMaxDimensions)) {
-    violations_.Add(TooMany(place.Field("shape"), "dimensions",
-                            static_cast<uint64_t>(view.shape_size()), kMaxDimensions));
+    violations_.Add(TooManyDimensions(place.Field("shape"), place.Subject(), view.shape_size()));
     return std::nullopt;
   }
   for (const int64_t extent : view.shape()) {

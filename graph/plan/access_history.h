@@ -65,13 +65,16 @@ class AccessHistory {
   bool ConflictsExceed(ByteRange range, kernels::Access access, size_t limit) const;
 
   // Forgets which bytes were touched by whom: whoever touches any of them later waits for all. With
-  // join(tokens) → one token that stands for all of them (called at most twice, never with none).
+  // join(tokens) → one token that stands for all of them (called at most twice, never with none; a
+  // token may be among them several times).
   // Bounds the cost of long histories, at the price of order that the data does not ask for.
   // O(size).
   template <typename Join>
   void Collapse(Join&& join);
 
   // Drops every token for which done(token) is true: nothing waits for it any more. O(size).
+  // REQUIRES: whatever such a token waited for itself is done too; otherwise later tokens would no
+  // longer wait for that (a job that was cancelled in the queue stays until those before it end).
   template <typename Done>
   void RemoveIf(Done&& done);
 

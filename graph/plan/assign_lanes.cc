@@ -115,7 +115,9 @@ class LaneAssigner {
       if (state_.IsJoin(p) || heirs_[p] != v) continue;
       const uint32_t l = plan_.nodes[p].lane.value();
       if (lanes_[l].last() != p) continue;  // somebody had to share the lane
-      if (!best.has_value() || finish_[p] > finish_[lanes_[*best].last()]) best = l;
+      const uint64_t best_finish = best.has_value() ? finish_[lanes_[*best].last()] : 0;
+      const bool is_better = finish_[p] > best_finish || (finish_[p] == best_finish && l < *best);
+      if (!best.has_value() || is_better) best = l;
     }
     return best;
   }

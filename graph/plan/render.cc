@@ -74,16 +74,16 @@ class Renderer {
   }
 
   std::string Reason(NodeIndex a, NodeIndex b) const {
-    if (IsAfter(a, b)) return "after";
+    if (IsAfter(a, b)) return "named in `after`";
     const auto [early, late] = Conflict(a, b);
-    if (early == nullptr) return "by way of others";
+    if (early == nullptr) return "what comes before it, by way of others";
     const uint64_t begin = std::max(early->range.offset, late->range.offset);
     const ByteRange common = {begin, std::min(early->range.end(), late->range.end()) - begin};
     const bool read_later = kernels::Reads(late->access) && kernels::Writes(early->access);
     const char* does = read_later ? "reads" : "writes";
-    const char* did = kernels::Writes(early->access) ? "written" : "read";
-    return absl::StrCat(does, " ", graph_.buffer(late->storage).name, " ", Bytes(common), " ", did,
-                        " there");
+    const char* did = kernels::Writes(early->access) ? "write" : "read";
+    return absl::StrCat(does, " ", graph_.buffer(late->storage).name, " ", Bytes(common),
+                        " after its ", did);
   }
 
   std::string ShortReason(NodeIndex a, NodeIndex b) const {
@@ -146,11 +146,11 @@ class Renderer {
       absl::StrAppend(&out_, "  ", Name(n), ": ", Work(graph_.node(n), planned), "; ",
                       Place(planned), "\n");
       for (const NodeIndex waited : plan_.WaitsOf(planned)) {
-        absl::StrAppend(&out_, "    waits for ", Name(waited), " (", Reason(waited, n), ")\n");
+        absl::StrAppend(&out_, "    waits for ", Name(waited), ": ", Reason(waited, n), "\n");
       }
     }
     if (shown < nodes.size()) {
-      absl::StrAppend(&out_, "  and ", nodes.size() - shown, " more nodes\n");
+      absl::StrAppend(&out_, "  and ", Counted(nodes.size() - shown, "more node"), "\n");
     }
   }
 

@@ -1,0 +1,38 @@
+// Job text → graph and verified plan, with the small test kernels.
+#pragma once
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "base/status_macros.h"
+#include "graph/ir/assumed_device.h"
+#include "graph/ir/job_file.h"
+#include "graph/ir/validate.h"
+#include "graph/plan/planner.h"
+#include "tests/unit/ir/small_kernels.h"
+#include "weft/v1/job.pb.h"
+
+namespace weft::testing {
+
+struct PlannedJob {
+  ir::Graph graph;
+  plan::Plan plan;
+};
+
+inline absl::StatusOr<PlannedJob> PlanJob(const v1::Job& job, plan::PlanOptions options = {}) {
+  const std::vector<cuda::DeviceInfo> devices = {ir::AssumedDevice()};
+  WEFT_ASSIGN_OR_RETURN(ir::Graph graph, ir::ValidateJob(job, {.devices = devices,
+                                                               .uploads = ir::UploadData::kStripped,
+                                                               .registry = &SmallKernels()}));
+  options.verify = plan::Verify::kOn;
+  WEFT_ASSIGN_OR_RETURN(plan::Plan plan, plan::PlanGraph(graph, devices[0], options));
+  return PlannedJob{std::move(graph), std::move(plan)};
+}
+
+inline absl::StatusOr<PlannedJob> PlanText(absl::string_view text, plan::PlanOptions options = {}) {
+  WEFT_ASSIGN_OR_RETURN(const v1::Job job, ir::ParseJob(text, ir::JobFormat::kText));
+  return PlanJob(job, std::move(options));
+}
+
+}  // namespace weft::testing
