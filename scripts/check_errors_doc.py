@@ -15,7 +15,7 @@ def main():
     for header in headers:
         with open(os.path.join(ROOT, header), encoding='utf-8') as file:
             text = re.sub(r'//.*', '', file.read())
-        for name in re.findall(r'^(?:absl::Status|FieldViolation|std::string)\s+(\w+)\s*\(', text, re.M):
+        for name in re.findall(r'^(?:absl::Status|FieldViolation)\s+(\w+)\s*\(', text, re.M):
             functions[name] = header
     with open(os.path.join(ROOT, 'docs/errors.md'), encoding='utf-8') as file:
         sections = set(re.findall(r'^### (\w+)$', file.read(), re.M))
