@@ -1,0 +1,33 @@
+#include "cuda/host/graph.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace weft::hostcuda {
+
+CUresult Graph::Add(NodeSpec node, uint32_t* index) {
+  std::vector<uint32_t>& dependencies = node.dependencies;
+  std::sort(dependencies.begin(), dependencies.end());
+  if (std::adjacent_find(dependencies.begin(), dependencies.end()) != dependencies.end()) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  // A child graph takes two more nodes: where it begins and where it ends.
+  const uint64_t added = node.child == nullptr ? 1 : node.child->flat_nodes + 2;
+  const uint32_t depth = node.child == nullptr ? 0 : node.child->depth + 1;
+  MutexLock lock(mu_);
+  if (body_.flat_nodes + added > GraphBody::kMaxFlatNodes || depth > GraphBody::kMaxDepth) {
+    return CUDA_ERROR_NOT_SUPPORTED;
+  }
+  body_.flat_nodes += added;
+  body_.depth = std::max(body_.depth, depth);
+  *index = static_cast<uint32_t>(body_.nodes.size());
+  body_.nodes.push_back(std::move(node));
+  return CUDA_SUCCESS;
+}
+
+GraphBody Graph::Snapshot() const {
+  MutexLock lock(mu_);
+  return body_;
+}
+
+}  // namespace weft::hostcuda

@@ -1,0 +1,59 @@
+// A graph as it is recorded: nodes with what they do, and what each depends on. graph_exec.h
+// instantiates it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "cuda/host/action.h"
+#include "cuda/host/cuda_api.h"
+#include "cuda/host/event.h"
+#include "cuda/host/mutex.h"
+
+namespace weft::hostcuda {
+
+struct GraphBody;
+
+// One node. A value: what it points to is immutable, or shared with a handle.
+struct NodeSpec {
+  CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
+  ActionPtr action;                        // kernel, memcpy, memset and host nodes
+  std::shared_ptr<Event> event;            // event record and event wait nodes
+  std::shared_ptr<const GraphBody> child;  // child graph nodes: a copy, as the API says
+  std::vector<uint32_t> dependencies;      // indices of earlier nodes, ascending, each once
+};
+
+// Nodes in the order in which they were added. Because a node can only depend on earlier ones, this
+// is an order in which they can run, and no cycle can be recorded.
+struct GraphBody {
+  std::vector<NodeSpec> nodes;
+  uint64_t flat_nodes = 0;  // nodes, with those of the children
+  uint32_t depth = 0;       // levels of child graphs below this one
+
+  // Bounds what one graph can grow to through children of children: every level could double it.
+  static constexpr uint64_t kMaxFlatNodes = uint64_t{1} << 24;
+  // Bounds the depth to which bodies own each other.
+  static constexpr uint32_t kMaxDepth = 64;
+};
+
+// Thread safety: all members may be called from any thread.
+class Graph {
+ public:
+  // The index of the new node. Errors: INVALID_VALUE when a dependency is named twice,
+  // NOT_SUPPORTED beyond the bounds above. REQUIRES: each dependency is an index that Add gave.
+  CUresult Add(NodeSpec node, uint32_t* index);
+  GraphBody Snapshot() const;
+
+ private:
+  mutable Mutex mu_;
+  GraphBody body_ ABSL_GUARDED_BY(mu_);
+};
+
+// What a node's handle names.
+struct GraphNode {
+  std::shared_ptr<const Graph> graph;
+  uint32_t index = 0;
+};
+
+}  // namespace weft::hostcuda
