@@ -25,16 +25,12 @@ class BareGraph {
   // One launch; blocks, spinning, until the node has run.
   absl::Status LaunchAndWait();
 
-  // The device's name.
-  const std::string& device_name() const { return device_name_; }
-
  private:
   BareGraph() = default;
   absl::Status Record();
 
   // Destroyed from the last to the first.
   std::unique_ptr<const cuda::Driver> driver_;
-  std::string device_name_;
   std::optional<cuda::Context> context_;
   std::optional<cuda::Module> module_;
   std::optional<cuda::Allocation> memory_;

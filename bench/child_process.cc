@@ -65,8 +65,9 @@ absl::StatusOr<std::string> ChildProcess::ReadLine() {
     if (byte == '\n') return line;
     line.push_back(byte);
   }
-  return absl::UnavailableError("a program started by the benchmark ended early; its own message "
-                                "stands above");
+  return absl::UnavailableError(
+      "a program started by the benchmark ended early; its own message "
+      "stands above");
 }
 
 absl::Status ChildProcess::WriteLine(const std::string& line) {

@@ -61,11 +61,11 @@ absl::StatusOr<WorkerReport> ParseReport(const std::string& line) {
 absl::StatusOr<std::vector<WorkerReport>> RunWorkers(const Environment& environment, int count) {
   std::vector<ChildProcess> workers;
   for (int i = 0; i < count; ++i) {
-    WEFT_ASSIGN_OR_RETURN(ChildProcess worker,
-                          ChildProcess::Start({ProgramFolder() + "/weft-bench",
-                                               "--client_worker=" + environment.socket,
-                                               absl::StrCat("--client_seconds=",
-                                                            environment.client_seconds)}));
+    WEFT_ASSIGN_OR_RETURN(
+        ChildProcess worker,
+        ChildProcess::Start({ProgramFolder() + "/weft-bench",
+                             "--client_worker=" + environment.socket,
+                             absl::StrCat("--client_seconds=", environment.client_seconds)}));
     workers.push_back(std::move(worker));
   }
   for (ChildProcess& worker : workers) WEFT_RETURN_IF_ERROR(worker.ReadLine().status());
@@ -128,10 +128,9 @@ int RunClientWorker(const std::string& socket, double seconds) {
 
 void RegisterClients(const Environment& environment) {
   if (environment.socket.empty()) return;
-  benchmark::RegisterBenchmark("job_rate/clients",
-                               [&environment](benchmark::State& state) {
-                                 MeasureClients(state, environment);
-                               })
+  benchmark::RegisterBenchmark(
+      "job_rate/clients",
+      [&environment](benchmark::State& state) { MeasureClients(state, environment); })
       ->DenseRange(1, 8)
       ->Iterations(1)
       ->UseManualTime()

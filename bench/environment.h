@@ -6,8 +6,8 @@
 namespace weft::bench {
 
 struct Environment {
-  std::string socket;        // of a running weftd; empty: no benchmark that needs one is registered
-  std::string driver;        // "auto", "cuda" or "cpu": the driver of the bare graph launch
+  std::string socket;  // of a running weftd; empty: no benchmark that needs one is registered
+  std::string driver;  // "auto", "cuda" or "cpu": the driver of the bare graph launch
   double client_seconds = 2;  // how long each number of client processes is measured
 };
 

@@ -31,8 +31,9 @@ class Echo {
  public:
   static absl::StatusOr<std::unique_ptr<Echo>> Start(const std::string& mode) {
     const std::string socket = absl::StrCat("/tmp/weft-bench-", ::getpid(), "-", mode, ".sock");
-    WEFT_ASSIGN_OR_RETURN(ChildProcess server,
-                          ChildProcess::Start({ProgramFolder() + "/weft-bench-echo", socket, mode}));
+    WEFT_ASSIGN_OR_RETURN(
+        ChildProcess server,
+        ChildProcess::Start({ProgramFolder() + "/weft-bench-echo", socket, mode}));
     WEFT_RETURN_IF_ERROR(server.ReadLine().status());
     auto channel = grpc::CreateChannel("unix:" + socket, grpc::InsecureChannelCredentials());
     return std::unique_ptr<Echo>(new Echo(std::move(server), v1::EchoService::NewStub(channel)));
@@ -148,8 +149,8 @@ void MeasureRatio(benchmark::State& state, const Environment& environment) {
 }
 
 void RegisterCalls(const std::string& name, std::function<absl::StatusOr<Call>()> make) {
-  benchmark::RegisterBenchmark(
-      name.c_str(), [make](benchmark::State& state) { TimeCalls(state, make()); })
+  benchmark::RegisterBenchmark(name.c_str(),
+                               [make](benchmark::State& state) { TimeCalls(state, make()); })
       ->UseRealTime()
       ->Unit(benchmark::kMicrosecond);
 }
