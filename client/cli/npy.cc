@@ -84,7 +84,7 @@ class Scanner {
 };
 
 struct Dictionary {
-  std::optional<std::string> descr;
+  std::string descr;  // empty: not there yet (an empty text is no type)
   std::optional<bool> fortran_order;
   std::optional<std::vector<int64_t>> shape;
 };
@@ -106,10 +106,10 @@ std::optional<std::vector<int64_t>> TakeShape(Scanner& scanner) {
 
 // One value of the dictionary; false when it is not of the kind that `key` has.
 bool TakeEntry(absl::string_view key, Scanner& scanner, Dictionary& dictionary) {
-  if (key == "descr" && !dictionary.descr.has_value()) {
+  if (key == "descr" && dictionary.descr.empty()) {
     const std::optional<absl::string_view> descr = scanner.TakeText();
-    if (descr.has_value()) dictionary.descr.emplace(descr->data(), descr->size());
-    return descr.has_value();
+    if (descr.has_value()) dictionary.descr.assign(descr->data(), descr->size());
+    return !dictionary.descr.empty();
   }
   if (key == "fortran_order" && !dictionary.fortran_order.has_value()) {
     if (scanner.TakeWord("True")) {
@@ -143,7 +143,7 @@ absl::StatusOr<Dictionary> ParseDictionary(const std::string& path, absl::string
     scanner.Take(',');
   }
   if (!scanner.AtEnd()) return NpyDamagedError(path, "its header goes on behind the dictionary");
-  if (!dictionary.descr || !dictionary.fortran_order || !dictionary.shape) {
+  if (dictionary.descr.empty() || !dictionary.fortran_order || !dictionary.shape) {
     return NpyDamagedError(path, "its header lacks descr, fortran_order or shape");
   }
   return dictionary;
@@ -195,7 +195,7 @@ absl::StatusOr<Frame> ParseFrame(const std::string& path, absl::string_view file
 absl::StatusOr<NpyHeader> ParseNpyHeader(const std::string& path, absl::string_view file) {
   WEFT_ASSIGN_OR_RETURN(const Frame frame, ParseFrame(path, file));
   WEFT_ASSIGN_OR_RETURN(Dictionary dictionary, ParseDictionary(path, frame.dictionary));
-  WEFT_ASSIGN_OR_RETURN(const DType dtype, ParseDescr(path, *dictionary.descr));
+  WEFT_ASSIGN_OR_RETURN(const DType dtype, ParseDescr(path, dictionary.descr));
   NpyHeader header = {{dtype, std::move(*dictionary.shape)}, frame.header_bytes};
   // With one dimension both orders are the same bytes.
   if (*dictionary.fortran_order && header.type.shape.size() > 1) return NpyFortranOrderError(path);
