@@ -19,8 +19,9 @@ absl::StatusOr<Context> Context::Create(const Driver& driver, int ordinal, WaitM
   WEFT_RETURN_IF_ERROR(WEFT_DRIVER_CALL(driver, cuDeviceGet, &primary.device, ordinal));
   const unsigned schedule =
       wait_mode == WaitMode::kSpin ? CU_CTX_SCHED_SPIN : CU_CTX_SCHED_BLOCKING_SYNC;
-  WEFT_RETURN_IF_ERROR(WEFT_DRIVER_CALL(driver, cuDevicePrimaryCtxSetFlags, primary.device,
-                                        schedule | CU_CTX_MAP_HOST));
+  // Mapped host memory needs no flag: every context has it, and a GPU's driver refuses CU_CTX_MAP_HOST here.
+  WEFT_RETURN_IF_ERROR(
+      WEFT_DRIVER_CALL(driver, cuDevicePrimaryCtxSetFlags, primary.device, schedule));
   WEFT_RETURN_IF_ERROR(
       WEFT_DRIVER_CALL(driver, cuDevicePrimaryCtxRetain, &primary.handle, primary.device));
   return Context(Owned(ContextRef{&driver, primary.handle, primary.device}, primary));

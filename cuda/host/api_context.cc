@@ -69,7 +69,8 @@ CUresult CUDAAPI cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned int flags)
     const unsigned int scheduling = flags & CU_CTX_SCHED_MASK;
     if ((scheduling & (scheduling - 1)) != 0) return CUDA_ERROR_INVALID_VALUE;  // more than one
     const unsigned int rest = flags & ~static_cast<unsigned int>(CU_CTX_SCHED_MASK);
-    return rest == 0 || rest == CU_CTX_MAP_HOST ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
+    if ((rest & CU_CTX_MAP_HOST) != 0) return CUDA_ERROR_INVALID_VALUE;  // as a GPU's driver (580) does
+    return rest == 0 ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
   });
 }
 

@@ -35,6 +35,12 @@ TEST_F(ContextConformance, PrimaryContextIsShared) {
   EXPECT_EQ(again.handle(), context().handle());
 }
 
+// Deprecated since CUDA 11 and implied by every context; a GPU's driver refuses it for a primary one.
+TEST_F(ContextConformance, PrimaryContextRefusesTheFlagForMappedHostMemory) {
+  EXPECT_EQ(driver().cuDevicePrimaryCtxSetFlags(context().device(), CU_CTX_MAP_HOST),
+            CUDA_ERROR_INVALID_VALUE);
+}
+
 TEST_F(ContextConformance, GuardsNest) {
   const CUcontext before = Current();
   {
