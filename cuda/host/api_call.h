@@ -14,11 +14,11 @@
 
 namespace weft::hostcuda {
 
-#define WEFT_CU_RETURN_IF_ERROR(expr)                                            \
-  do {                                                                           \
-    if (const CUresult weft_result = (expr); weft_result != CUDA_SUCCESS) {      \
-      return weft_result;                                                        \
-    }                                                                            \
+#define WEFT_CU_RETURN_IF_ERROR(expr)                                       \
+  do {                                                                      \
+    if (const CUresult weft_result = (expr); weft_result != CUDA_SUCCESS) { \
+      return weft_result;                                                   \
+    }                                                                       \
   } while (false)
 
 using ContextPtr = std::shared_ptr<Context>;

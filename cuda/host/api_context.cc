@@ -69,7 +69,8 @@ CUresult CUDAAPI cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned int flags)
     const unsigned int scheduling = flags & CU_CTX_SCHED_MASK;
     if ((scheduling & (scheduling - 1)) != 0) return CUDA_ERROR_INVALID_VALUE;  // more than one
     const unsigned int rest = flags & ~static_cast<unsigned int>(CU_CTX_SCHED_MASK);
-    if ((rest & CU_CTX_MAP_HOST) != 0) return CUDA_ERROR_INVALID_VALUE;  // as a GPU's driver (580) does
+    if ((rest & CU_CTX_MAP_HOST) != 0)
+      return CUDA_ERROR_INVALID_VALUE;  // as a GPU's driver (580) does
     return rest == 0 ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
   });
 }
@@ -102,10 +103,9 @@ CUresult CUDAAPI cuCtxGetCurrent(CUcontext* context) {
 }
 
 CUresult CUDAAPI cuCtxSynchronize(void) {
-  return CallInContext(ApiFunction::k_cuCtxSynchronize,
-                       [](Runtime& /*runtime*/, const ContextPtr& context) {
-                         return context->Synchronize();
-                       });
+  return CallInContext(
+      ApiFunction::k_cuCtxSynchronize,
+      [](Runtime& /*runtime*/, const ContextPtr& context) { return context->Synchronize(); });
 }
 
 CUresult CUDAAPI cuCtxGetStreamPriorityRange(int* least, int* greatest) {

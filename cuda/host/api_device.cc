@@ -46,8 +46,8 @@ extern "C" {
 CUresult CUDAAPI cuGetProcAddress_v2(const char* symbol, void** address, int version,
                                      cuuint64_t flags, CUdriverProcAddressQueryResult* status) {
   if (symbol == nullptr || address == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const cuuint64_t known = CU_GET_PROC_ADDRESS_LEGACY_STREAM |
-                           CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+  const cuuint64_t known =
+      CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
   if ((flags & ~known) != 0) return CUDA_ERROR_INVALID_VALUE;
   if ((flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0) return CUDA_ERROR_NOT_SUPPORTED;
   const CUdriverProcAddressQueryResult found = FindProc(symbol, version, address);
@@ -106,8 +106,7 @@ CUresult CUDAAPI cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, 
   return Call(ApiFunction::k_cuDeviceGetAttribute, [&](Runtime& runtime) -> CUresult {
     if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
     if (!runtime.IsDevice(device)) return CUDA_ERROR_INVALID_DEVICE;
-    const std::optional<int> found =
-        AttributeOf(attribute, device, runtime.settings().workers);
+    const std::optional<int> found = AttributeOf(attribute, device, runtime.settings().workers);
     if (!found.has_value()) return CUDA_ERROR_INVALID_VALUE;
     *value = *found;
     return CUDA_SUCCESS;

@@ -23,8 +23,7 @@ CUresult FindDependencies(Runtime& runtime, const Graph& graph, const Place& pla
   if (place.dependency_count > 0 && place.dependencies == nullptr) return CUDA_ERROR_INVALID_VALUE;
   indices->reserve(std::min<size_t>(place.dependency_count, 1024));
   for (size_t i = 0; i < place.dependency_count; ++i) {
-    const std::shared_ptr<GraphNode> node =
-        runtime.nodes.Find(HandleNumber(place.dependencies[i]));
+    const std::shared_ptr<GraphNode> node = runtime.nodes.Find(HandleNumber(place.dependencies[i]));
     if (node == nullptr || node->graph.get() != &graph) return CUDA_ERROR_INVALID_VALUE;
     indices->push_back(node->index);
   }
@@ -59,8 +58,8 @@ CUresult MakeKernelAction(Runtime& runtime, const CUDA_KERNEL_NODE_PARAMS* param
   if (params->func == nullptr && params->kern != nullptr) return CUDA_ERROR_NOT_SUPPORTED;
   const std::shared_ptr<Function> function = runtime.functions.Find(HandleNumber(params->func));
   if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-  const weft_host_launch shape{params->gridDimX,  params->gridDimY,  params->gridDimZ,
-                               params->blockDimX, params->blockDimY, params->blockDimZ,
+  const weft_host_launch shape{params->gridDimX,      params->gridDimY,  params->gridDimZ,
+                               params->blockDimX,     params->blockDimY, params->blockDimZ,
                                params->sharedMemBytes};
   return MakeKernelLaunch(function, LaunchRequest{shape, params->kernelParams, params->extra},
                           action);
@@ -247,36 +246,33 @@ CUresult CUDAAPI cuGraphInstantiateWithFlags(CUgraphExec* exec, CUgraph handle,
         WEFT_CU_RETURN_IF_ERROR(CheckInstantiateFlags(flags));
         const std::shared_ptr<RecordedGraph> graph = runtime.graphs.Find(HandleNumber(handle));
         if (graph == nullptr) return CUDA_ERROR_INVALID_VALUE;
-        *exec = MakeHandle<CUgraphExec>(
-            runtime.execs.Insert(GraphExec::Instantiate(graph->graph)));
+        *exec = MakeHandle<CUgraphExec>(runtime.execs.Insert(GraphExec::Instantiate(graph->graph)));
         return CUDA_SUCCESS;
       });
 }
 
 // Makes what the next launch needs ahead of it. There is no other memory to bring it to.
 CUresult CUDAAPI cuGraphUpload(CUgraphExec exec_handle, CUstream handle) {
-  return CallInContext(ApiFunction::k_cuGraphUpload,
-                       [&](Runtime& runtime, const ContextPtr& context) -> CUresult {
-                         std::shared_ptr<Stream> stream;
-                         WEFT_CU_RETURN_IF_ERROR(FindStream(runtime, context, handle, &stream));
-                         const std::shared_ptr<GraphExec> exec =
-                             runtime.execs.Find(HandleNumber(exec_handle));
-                         if (exec == nullptr) return CUDA_ERROR_INVALID_VALUE;
-                         exec->Upload();
-                         return CUDA_SUCCESS;
-                       });
+  return CallInContext(
+      ApiFunction::k_cuGraphUpload, [&](Runtime& runtime, const ContextPtr& context) -> CUresult {
+        std::shared_ptr<Stream> stream;
+        WEFT_CU_RETURN_IF_ERROR(FindStream(runtime, context, handle, &stream));
+        const std::shared_ptr<GraphExec> exec = runtime.execs.Find(HandleNumber(exec_handle));
+        if (exec == nullptr) return CUDA_ERROR_INVALID_VALUE;
+        exec->Upload();
+        return CUDA_SUCCESS;
+      });
 }
 
 CUresult CUDAAPI cuGraphLaunch(CUgraphExec exec_handle, CUstream handle) {
-  return CallInContext(ApiFunction::k_cuGraphLaunch,
-                       [&](Runtime& runtime, const ContextPtr& context) -> CUresult {
-                         std::shared_ptr<Stream> stream;
-                         WEFT_CU_RETURN_IF_ERROR(FindStream(runtime, context, handle, &stream));
-                         const std::shared_ptr<GraphExec> exec =
-                             runtime.execs.Find(HandleNumber(exec_handle));
-                         if (exec == nullptr) return CUDA_ERROR_INVALID_VALUE;
-                         return LaunchGraph(*exec, stream);
-                       });
+  return CallInContext(
+      ApiFunction::k_cuGraphLaunch, [&](Runtime& runtime, const ContextPtr& context) -> CUresult {
+        std::shared_ptr<Stream> stream;
+        WEFT_CU_RETURN_IF_ERROR(FindStream(runtime, context, handle, &stream));
+        const std::shared_ptr<GraphExec> exec = runtime.execs.Find(HandleNumber(exec_handle));
+        if (exec == nullptr) return CUDA_ERROR_INVALID_VALUE;
+        return LaunchGraph(*exec, stream);
+      });
 }
 
 // Launches that are queued or running go on.

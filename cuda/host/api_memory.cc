@@ -85,15 +85,15 @@ CUresult CUDAAPI cuMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
 }
 
 CUresult CUDAAPI cuMemAlloc(CUdeviceptr* address, size_t size) {
-  return CallInContext(ApiFunction::k_cuMemAlloc,
-                       [&](Runtime& runtime, const ContextPtr& context) -> CUresult {
-                         if (address == nullptr) return CUDA_ERROR_INVALID_VALUE;
-                         uint64_t base = 0;
-                         WEFT_CU_RETURN_IF_ERROR(runtime.plain_memory.Allocate(
-                             context->device(), size, context.get(), &base));
-                         *address = base;
-                         return CUDA_SUCCESS;
-                       });
+  return CallInContext(
+      ApiFunction::k_cuMemAlloc, [&](Runtime& runtime, const ContextPtr& context) -> CUresult {
+        if (address == nullptr) return CUDA_ERROR_INVALID_VALUE;
+        uint64_t base = 0;
+        WEFT_CU_RETURN_IF_ERROR(
+            runtime.plain_memory.Allocate(context->device(), size, context.get(), &base));
+        *address = base;
+        return CUDA_SUCCESS;
+      });
 }
 
 CUresult CUDAAPI cuMemFree(CUdeviceptr address) {
@@ -105,10 +105,9 @@ CUresult CUDAAPI cuMemFree(CUdeviceptr address) {
 
 CUresult CUDAAPI cuMemHostAlloc(void** pointer, size_t size, unsigned int flags) {
   return CallInContext(
-      ApiFunction::k_cuMemHostAlloc,
-      [&](Runtime& runtime, const ContextPtr& context) -> CUresult {
-        constexpr unsigned int kKnown = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP |
-                                        CU_MEMHOSTALLOC_WRITECOMBINED;
+      ApiFunction::k_cuMemHostAlloc, [&](Runtime& runtime, const ContextPtr& context) -> CUresult {
+        constexpr unsigned int kKnown =
+            CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
         if (pointer == nullptr || (flags & ~kKnown) != 0) return CUDA_ERROR_INVALID_VALUE;
         return runtime.plain_memory.HostAllocate(size, context.get(), pointer);
       });
@@ -122,17 +121,16 @@ CUresult CUDAAPI cuMemFreeHost(void* pointer) {
 }
 
 CUresult CUDAAPI cuMemHostRegister(void* pointer, size_t size, unsigned int flags) {
-  return CallInContext(
-      ApiFunction::k_cuMemHostRegister,
-      [&](Runtime& runtime, const ContextPtr& context) -> CUresult {
-        constexpr unsigned int kPlain =
-            CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP;
-        constexpr unsigned int kSpecial =
-            CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY;
-        if ((flags & ~(kPlain | kSpecial)) != 0) return CUDA_ERROR_INVALID_VALUE;
-        if ((flags & kSpecial) != 0) return CUDA_ERROR_NOT_SUPPORTED;
-        return runtime.plain_memory.HostRegister(pointer, size, context.get());
-      });
+  return CallInContext(ApiFunction::k_cuMemHostRegister,
+                       [&](Runtime& runtime, const ContextPtr& context) -> CUresult {
+                         constexpr unsigned int kPlain =
+                             CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP;
+                         constexpr unsigned int kSpecial =
+                             CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY;
+                         if ((flags & ~(kPlain | kSpecial)) != 0) return CUDA_ERROR_INVALID_VALUE;
+                         if ((flags & kSpecial) != 0) return CUDA_ERROR_NOT_SUPPORTED;
+                         return runtime.plain_memory.HostRegister(pointer, size, context.get());
+                       });
 }
 
 CUresult CUDAAPI cuMemHostUnregister(void* pointer) {
@@ -164,8 +162,7 @@ CUresult CUDAAPI cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t size) {
 
 CUresult CUDAAPI cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t size, CUstream handle) {
   return CallInContext(
-      ApiFunction::k_cuMemcpyAsync,
-      [&](Runtime& runtime, const ContextPtr& context) -> CUresult {
+      ApiFunction::k_cuMemcpyAsync, [&](Runtime& runtime, const ContextPtr& context) -> CUresult {
         std::shared_ptr<Stream> stream;
         WEFT_CU_RETURN_IF_ERROR(FindStream(runtime, context, handle, &stream));
         return CopyInStream(runtime, stream, {dst, Side::kUnified}, {src, Side::kUnified}, size);
@@ -173,19 +170,17 @@ CUresult CUDAAPI cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t size, CU
 }
 
 CUresult CUDAAPI cuMemcpyHtoD(CUdeviceptr dst, const void* src, size_t size) {
-  return CallInContext(
-      ApiFunction::k_cuMemcpyHtoD, [&](Runtime& runtime, const ContextPtr& context) {
-        return CopyAndWait(runtime, context, {dst, Side::kDevice}, {Address(src), Side::kHost},
-                           size);
-      });
+  return CallInContext(ApiFunction::k_cuMemcpyHtoD, [&](Runtime& runtime,
+                                                        const ContextPtr& context) {
+    return CopyAndWait(runtime, context, {dst, Side::kDevice}, {Address(src), Side::kHost}, size);
+  });
 }
 
 CUresult CUDAAPI cuMemcpyDtoH(void* dst, CUdeviceptr src, size_t size) {
-  return CallInContext(
-      ApiFunction::k_cuMemcpyDtoH, [&](Runtime& runtime, const ContextPtr& context) {
-        return CopyAndWait(runtime, context, {Address(dst), Side::kHost}, {src, Side::kDevice},
-                           size);
-      });
+  return CallInContext(ApiFunction::k_cuMemcpyDtoH, [&](Runtime& runtime,
+                                                        const ContextPtr& context) {
+    return CopyAndWait(runtime, context, {Address(dst), Side::kHost}, {src, Side::kDevice}, size);
+  });
 }
 
 CUresult CUDAAPI cuMemsetD8Async(CUdeviceptr dst, unsigned char value, size_t count,

@@ -44,8 +44,8 @@ uint64_t FunctionHandle(Runtime& runtime, LoadedModule& module, const weft_host_
   MutexLock lock(module.mu);
   const auto known = module.functions.find(kernel);
   if (known != module.functions.end()) return known->second;
-  const uint64_t handle = runtime.functions.Insert(
-      std::make_shared<Function>(module.context, module.image, kernel));
+  const uint64_t handle =
+      runtime.functions.Insert(std::make_shared<Function>(module.context, module.image, kernel));
   module.functions[kernel] = handle;
   return handle;
 }
@@ -95,39 +95,39 @@ CUresult CUDAAPI cuModuleUnload(CUmodule handle) {
 }
 
 CUresult CUDAAPI cuModuleGetFunction(CUfunction* function, CUmodule handle, const char* name) {
-  return CallInContext(
-      ApiFunction::k_cuModuleGetFunction,
-      [&](Runtime& runtime, const ContextPtr& /*context*/) -> CUresult {
-        if (function == nullptr || name == nullptr) return CUDA_ERROR_INVALID_VALUE;
-        std::shared_ptr<LoadedModule> module;
-        WEFT_CU_RETURN_IF_ERROR(FindModule(runtime, handle, &module));
-        const weft_host_kernel* kernel = module->image->FindKernel(name);
-        if (kernel == nullptr) return CUDA_ERROR_NOT_FOUND;
-        *function = MakeHandle<CUfunction>(FunctionHandle(runtime, *module, kernel));
-        return CUDA_SUCCESS;
-      });
+  return CallInContext(ApiFunction::k_cuModuleGetFunction,
+                       [&](Runtime& runtime, const ContextPtr& /*context*/) -> CUresult {
+                         if (function == nullptr || name == nullptr)
+                           return CUDA_ERROR_INVALID_VALUE;
+                         std::shared_ptr<LoadedModule> module;
+                         WEFT_CU_RETURN_IF_ERROR(FindModule(runtime, handle, &module));
+                         const weft_host_kernel* kernel = module->image->FindKernel(name);
+                         if (kernel == nullptr) return CUDA_ERROR_NOT_FOUND;
+                         *function =
+                             MakeHandle<CUfunction>(FunctionHandle(runtime, *module, kernel));
+                         return CUDA_SUCCESS;
+                       });
 }
 
 CUresult CUDAAPI cuModuleGetGlobal(CUdeviceptr* address, size_t* size, CUmodule handle,
                                    const char* name) {
-  return CallInContext(
-      ApiFunction::k_cuModuleGetGlobal,
-      [&](Runtime& runtime, const ContextPtr& /*context*/) -> CUresult {
-        if (name == nullptr || (address == nullptr && size == nullptr)) {
-          return CUDA_ERROR_INVALID_VALUE;
-        }
-        std::shared_ptr<LoadedModule> module;
-        WEFT_CU_RETURN_IF_ERROR(FindModule(runtime, handle, &module));
-        const weft_host_global* global = module->image->FindGlobal(name);
-        if (global == nullptr) return CUDA_ERROR_NOT_FOUND;
-        if (address != nullptr) *address = reinterpret_cast<uint64_t>(global->address);
-        if (size != nullptr) *size = global->size;
-        return CUDA_SUCCESS;
-      });
+  return CallInContext(ApiFunction::k_cuModuleGetGlobal,
+                       [&](Runtime& runtime, const ContextPtr& /*context*/) -> CUresult {
+                         if (name == nullptr || (address == nullptr && size == nullptr)) {
+                           return CUDA_ERROR_INVALID_VALUE;
+                         }
+                         std::shared_ptr<LoadedModule> module;
+                         WEFT_CU_RETURN_IF_ERROR(FindModule(runtime, handle, &module));
+                         const weft_host_global* global = module->image->FindGlobal(name);
+                         if (global == nullptr) return CUDA_ERROR_NOT_FOUND;
+                         if (address != nullptr)
+                           *address = reinterpret_cast<uint64_t>(global->address);
+                         if (size != nullptr) *size = global->size;
+                         return CUDA_SUCCESS;
+                       });
 }
 
-CUresult CUDAAPI cuFuncGetAttribute(int* value, CUfunction_attribute attribute,
-                                    CUfunction handle) {
+CUresult CUDAAPI cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction handle) {
   return CallInContext(ApiFunction::k_cuFuncGetAttribute,
                        [&](Runtime& runtime, const ContextPtr& /*context*/) -> CUresult {
                          if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
@@ -146,19 +146,19 @@ CUresult CUDAAPI cuFuncSetAttribute(CUfunction handle, CUfunction_attribute attr
                        });
 }
 
-CUresult CUDAAPI cuFuncGetParamInfo(CUfunction handle, size_t index, size_t* offset,
-                                    size_t* size) {
-  return CallInContext(
-      ApiFunction::k_cuFuncGetParamInfo,
-      [&](Runtime& runtime, const ContextPtr& /*context*/) -> CUresult {
-        if (offset == nullptr) return CUDA_ERROR_INVALID_VALUE;  // `size` is optional
-        std::shared_ptr<Function> function;
-        WEFT_CU_RETURN_IF_ERROR(FindFunction(runtime, handle, &function));
-        if (index >= function->kernel().param_count) return CUDA_ERROR_INVALID_VALUE;
-        *offset = function->kernel().params[index].offset;
-        if (size != nullptr) *size = function->kernel().params[index].size;
-        return CUDA_SUCCESS;
-      });
+CUresult CUDAAPI cuFuncGetParamInfo(CUfunction handle, size_t index, size_t* offset, size_t* size) {
+  return CallInContext(ApiFunction::k_cuFuncGetParamInfo,
+                       [&](Runtime& runtime, const ContextPtr& /*context*/) -> CUresult {
+                         if (offset == nullptr)
+                           return CUDA_ERROR_INVALID_VALUE;  // `size` is optional
+                         std::shared_ptr<Function> function;
+                         WEFT_CU_RETURN_IF_ERROR(FindFunction(runtime, handle, &function));
+                         if (index >= function->kernel().param_count)
+                           return CUDA_ERROR_INVALID_VALUE;
+                         *offset = function->kernel().params[index].offset;
+                         if (size != nullptr) *size = function->kernel().params[index].size;
+                         return CUDA_SUCCESS;
+                       });
 }
 
 CUresult CUDAAPI cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction handle,
@@ -178,12 +178,11 @@ CUresult CUDAAPI cuLaunchKernel(CUfunction function, unsigned int grid_x, unsign
                                 unsigned int grid_z, unsigned int block_x, unsigned int block_y,
                                 unsigned int block_z, unsigned int shared_bytes, CUstream stream,
                                 void** params, void** extra) {
-  return CallInContext(
-      ApiFunction::k_cuLaunchKernel, [&](Runtime& runtime, const ContextPtr& context) {
-        const weft_host_launch shape{grid_x,  grid_y,  grid_z,      block_x,
-                                     block_y, block_z, shared_bytes};
-        return Launch(runtime, context, function, LaunchRequest{shape, params, extra}, stream);
-      });
+  return CallInContext(ApiFunction::k_cuLaunchKernel, [&](Runtime& runtime,
+                                                          const ContextPtr& context) {
+    const weft_host_launch shape{grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes};
+    return Launch(runtime, context, function, LaunchRequest{shape, params, extra}, stream);
+  });
 }
 
 }  // extern "C"

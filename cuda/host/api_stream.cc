@@ -49,8 +49,8 @@ CUresult CUDAAPI cuStreamCreateWithPriority(CUstream* stream, unsigned int flags
         if (stream == nullptr || (flags & ~static_cast<unsigned>(CU_STREAM_NON_BLOCKING)) != 0) {
           return CUDA_ERROR_INVALID_VALUE;
         }
-        const auto kind = flags == CU_STREAM_NON_BLOCKING ? Stream::Kind::kNonBlocking
-                                                          : Stream::Kind::kBlocking;
+        const auto kind =
+            flags == CU_STREAM_NON_BLOCKING ? Stream::Kind::kNonBlocking : Stream::Kind::kBlocking;
         const int clamped =
             std::clamp(priority, WorkerPool::kGreatestPriority, WorkerPool::kLeastPriority);
         std::shared_ptr<Stream> made = context->CreateStream(kind, clamped);
@@ -78,8 +78,8 @@ CUresult CUDAAPI cuStreamSynchronize(CUstream handle) {
                          if (stream->kind() == Stream::Kind::kLegacy) {
                            // What the legacy stream would wait for is waited for, too.
                            return context->SubmitAndWait(
-                               stream, std::make_unique<SignalOperation>(
-                                           std::make_shared<Completion>()));
+                               stream,
+                               std::make_unique<SignalOperation>(std::make_shared<Completion>()));
                          }
                          stream->Synchronize();
                          return stream->context().fault();
@@ -87,32 +87,31 @@ CUresult CUDAAPI cuStreamSynchronize(CUstream handle) {
 }
 
 CUresult CUDAAPI cuStreamQuery(CUstream handle) {
-  return CallInContext(ApiFunction::k_cuStreamQuery,
-                       [&](Runtime& runtime, const ContextPtr& context) -> CUresult {
-                         std::shared_ptr<Stream> stream;
-                         WEFT_CU_RETURN_IF_ERROR(FindStream(runtime, context, handle, &stream));
-                         const bool idle = stream->kind() == Stream::Kind::kLegacy
-                                               ? context->BlockingStreamsIdle()
-                                               : stream->Idle();
-                         if (!idle) return CUDA_ERROR_NOT_READY;
-                         return stream->context().fault();
-                       });
+  return CallInContext(
+      ApiFunction::k_cuStreamQuery, [&](Runtime& runtime, const ContextPtr& context) -> CUresult {
+        std::shared_ptr<Stream> stream;
+        WEFT_CU_RETURN_IF_ERROR(FindStream(runtime, context, handle, &stream));
+        const bool idle = stream->kind() == Stream::Kind::kLegacy ? context->BlockingStreamsIdle()
+                                                                  : stream->Idle();
+        if (!idle) return CUDA_ERROR_NOT_READY;
+        return stream->context().fault();
+      });
 }
 
 CUresult CUDAAPI cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned int flags) {
-  return CallInContext(
-      ApiFunction::k_cuStreamWaitEvent,
-      [&](Runtime& runtime, const ContextPtr& context) -> CUresult {
-        if (flags != CU_EVENT_WAIT_DEFAULT) return CUDA_ERROR_INVALID_VALUE;
-        std::shared_ptr<Stream> stream;
-        std::shared_ptr<Event> event;
-        WEFT_CU_RETURN_IF_ERROR(FindStream(runtime, context, handle, &stream));
-        WEFT_CU_RETURN_IF_ERROR(FindEvent(runtime, event_handle, &event));
-        std::shared_ptr<Completion> record = event->latest();
-        if (record == nullptr || record->done()) return CUDA_SUCCESS;  // nothing to wait for
-        return stream->context().Submit(stream,
-                                        std::make_unique<AwaitOperation>(std::move(record)));
-      });
+  return CallInContext(ApiFunction::k_cuStreamWaitEvent,
+                       [&](Runtime& runtime, const ContextPtr& context) -> CUresult {
+                         if (flags != CU_EVENT_WAIT_DEFAULT) return CUDA_ERROR_INVALID_VALUE;
+                         std::shared_ptr<Stream> stream;
+                         std::shared_ptr<Event> event;
+                         WEFT_CU_RETURN_IF_ERROR(FindStream(runtime, context, handle, &stream));
+                         WEFT_CU_RETURN_IF_ERROR(FindEvent(runtime, event_handle, &event));
+                         std::shared_ptr<Completion> record = event->latest();
+                         if (record == nullptr || record->done())
+                           return CUDA_SUCCESS;  // nothing to wait for
+                         return stream->context().Submit(
+                             stream, std::make_unique<AwaitOperation>(std::move(record)));
+                       });
 }
 
 // CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER allows less order than there is here.
@@ -149,30 +148,28 @@ CUresult CUDAAPI cuStreamWaitValue64(CUstream handle, CUdeviceptr address, cuuin
 }
 
 CUresult CUDAAPI cuLaunchHostFunc(CUstream handle, CUhostFn function, void* user_data) {
-  return CallInContext(
-      ApiFunction::k_cuLaunchHostFunc,
-      [&](Runtime& runtime, const ContextPtr& context) -> CUresult {
-        std::shared_ptr<Stream> stream;
-        WEFT_CU_RETURN_IF_ERROR(FindStream(runtime, context, handle, &stream));
-        ActionPtr action;
-        WEFT_CU_RETURN_IF_ERROR(MakeHostCall(function, user_data, &action));
-        return stream->context().Submit(stream,
-                                        std::make_unique<ActionOperation>(std::move(action)));
-      });
+  return CallInContext(ApiFunction::k_cuLaunchHostFunc,
+                       [&](Runtime& runtime, const ContextPtr& context) -> CUresult {
+                         std::shared_ptr<Stream> stream;
+                         WEFT_CU_RETURN_IF_ERROR(FindStream(runtime, context, handle, &stream));
+                         ActionPtr action;
+                         WEFT_CU_RETURN_IF_ERROR(MakeHostCall(function, user_data, &action));
+                         return stream->context().Submit(
+                             stream, std::make_unique<ActionOperation>(std::move(action)));
+                       });
 }
 
 // CU_EVENT_BLOCKING_SYNC asks for what every wait here does.
 CUresult CUDAAPI cuEventCreate(CUevent* event, unsigned int flags) {
   return CallInContext(
-      ApiFunction::k_cuEventCreate,
-      [&](Runtime& runtime, const ContextPtr& context) -> CUresult {
+      ApiFunction::k_cuEventCreate, [&](Runtime& runtime, const ContextPtr& context) -> CUresult {
         constexpr unsigned int kKnown = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING;
         if (event == nullptr || (flags & ~(kKnown | CU_EVENT_INTERPROCESS)) != 0) {
           return CUDA_ERROR_INVALID_VALUE;
         }
         if ((flags & CU_EVENT_INTERPROCESS) != 0) return CUDA_ERROR_NOT_SUPPORTED;
-        *event = MakeHandle<CUevent>(
-            runtime.events.Insert(std::make_shared<Event>(context, flags)));
+        *event =
+            MakeHandle<CUevent>(runtime.events.Insert(std::make_shared<Event>(context, flags)));
         return CUDA_SUCCESS;
       });
 }

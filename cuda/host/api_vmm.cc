@@ -104,9 +104,8 @@ CUresult CUDAAPI cuMemAddressReserve(CUdeviceptr* address, size_t size, size_t a
 }
 
 CUresult CUDAAPI cuMemAddressFree(CUdeviceptr address, size_t size) {
-  return CallToEnd(ApiFunction::k_cuMemAddressFree, [&](Runtime& runtime) {
-    return runtime.virtual_memory.Free(address, size);
-  });
+  return CallToEnd(ApiFunction::k_cuMemAddressFree,
+                   [&](Runtime& runtime) { return runtime.virtual_memory.Free(address, size); });
 }
 
 CUresult CUDAAPI cuMemMap(CUdeviceptr address, size_t size, size_t offset,
@@ -120,9 +119,8 @@ CUresult CUDAAPI cuMemMap(CUdeviceptr address, size_t size, size_t offset,
 }
 
 CUresult CUDAAPI cuMemUnmap(CUdeviceptr address, size_t size) {
-  return CallToEnd(ApiFunction::k_cuMemUnmap, [&](Runtime& runtime) {
-    return runtime.virtual_memory.Unmap(address, size);
-  });
+  return CallToEnd(ApiFunction::k_cuMemUnmap,
+                   [&](Runtime& runtime) { return runtime.virtual_memory.Unmap(address, size); });
 }
 
 CUresult CUDAAPI cuMemSetAccess(CUdeviceptr address, size_t size, const CUmemAccessDesc* descs,

@@ -73,9 +73,9 @@ CUresult CheckHeader(const Elf64_Ehdr& header) {
   if (header.e_machine != kOwnMachine) return CUDA_ERROR_NO_BINARY_FOR_GPU;
   const bool tables = header.e_phentsize == sizeof(Elf64_Phdr) && header.e_phnum > 0 &&
                       header.e_shentsize == sizeof(Elf64_Shdr) && header.e_shnum > 0 &&
-                      header.e_shstrndx < header.e_shnum &&
-                      header.e_phoff >= sizeof(Elf64_Ehdr) && header.e_phoff < kMaxImageBytes &&
-                      header.e_shoff >= sizeof(Elf64_Ehdr) && header.e_shoff < kMaxImageBytes;
+                      header.e_shstrndx < header.e_shnum && header.e_phoff >= sizeof(Elf64_Ehdr) &&
+                      header.e_phoff < kMaxImageBytes && header.e_shoff >= sizeof(Elf64_Ehdr) &&
+                      header.e_shoff < kMaxImageBytes;
   return header.e_type == ET_DYN && tables ? CUDA_SUCCESS : CUDA_ERROR_INVALID_IMAGE;
 }
 

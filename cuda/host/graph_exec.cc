@@ -94,7 +94,8 @@ class Flattener {
     for (size_t i = 0; i < count; ++i) {
       shape.dependency_count[i] = static_cast<uint32_t>(flat_.dependencies[i].size());
       edges += flat_.dependencies[i].size();
-      for (const uint32_t dependency : flat_.dependencies[i]) ++shape.first_successor[dependency + 1];
+      for (const uint32_t dependency : flat_.dependencies[i])
+        ++shape.first_successor[dependency + 1];
     }
     for (size_t i = 0; i < count; ++i) shape.first_successor[i + 1] += shape.first_successor[i];
     shape.successors.resize(edges);

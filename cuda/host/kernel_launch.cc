@@ -191,7 +191,8 @@ CUresult MaxActiveBlocks(const Function& function, int block_threads, uint64_t d
   const int by_threads = kMaxThreadsPerMultiprocessor / (warps * kWarpSize);
   const auto shared = static_cast<int>(dynamic_shared_bytes + kReservedSharedBytes +
                                        function.kernel().static_shared_bytes);
-  *blocks = std::min({kMaxBlocksPerMultiprocessor, by_threads, kSharedBytesPerMultiprocessor / shared});
+  *blocks =
+      std::min({kMaxBlocksPerMultiprocessor, by_threads, kSharedBytesPerMultiprocessor / shared});
   return CUDA_SUCCESS;
 }
 

@@ -117,8 +117,7 @@ CUresult Runtime::RetainContext(int ordinal, CUcontext* context) {
   if (fault != CUDA_SUCCESS) return fault;
   MutexLock lock(device.mu);
   if (device.retained == 0) {
-    device.context = Context::Create(
-        {ordinal, settings_.workers, device.fault, regions, faults});
+    device.context = Context::Create({ordinal, settings_.workers, device.fault, regions, faults});
     device.context_handle = contexts.Insert(device.context);
   }
   ++device.retained;
@@ -144,9 +143,7 @@ void Runtime::EndContext(Device& device) {
   const std::shared_ptr<Context> context = std::exchange(device.context, nullptr);
   contexts.Remove(device.context_handle);
   context->Shutdown();
-  const auto ended = [&context](const auto& object) {
-    return &object.context() == context.get();
-  };
+  const auto ended = [&context](const auto& object) { return &object.context() == context.get(); };
   streams.RemoveIf(ended);
   events.RemoveIf(ended);
   functions.RemoveIf(ended);
