@@ -30,12 +30,16 @@ if(WEFT_BUNDLE_DEPS)
       LIBRARIES ${elf_libraries}
       RESOLVED_DEPENDENCIES_VAR dependencies
       UNRESOLVED_DEPENDENCIES_VAR missing
+      CONFLICTING_DEPENDENCIES_PREFIX conflict  # an earlier install's copies: found there and in the system
       PRE_EXCLUDE_REGEXES "^(libc|libm|libdl|librt|libpthread|libresolv|libutil|libanl)\\.so" "^ld-linux" "^linux-vdso"
                           "^libcuda\\.so")
     if(missing)
       message(FATAL_ERROR "not found, so not bundled: ${missing}")
     endif()
-    foreach(library ${dependencies})
+    foreach(library ${dependencies} ${conflict_FILENAMES})
+      if(NOT IS_ABSOLUTE "${library}")
+        continue()  # the earlier copy stays
+      endif()
       cmake_path(IS_PREFIX CMAKE_INSTALL_PREFIX "${library}" NORMALIZE inside)
       if(NOT inside)
         file(INSTALL "${library}" DESTINATION "${CMAKE_INSTALL_PREFIX}/lib" FOLLOW_SYMLINK_CHAIN)

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
+#include <optional>
 #include <utility>
 
 #include "base/byte_range.h"
@@ -131,10 +133,21 @@ CUresult VirtualMemory::Map(uint64_t address, uint64_t size, std::shared_ptr<Mem
   return CUDA_SUCCESS;
 }
 
+bool VirtualMemory::HasMapping(const Reservation& reservation, uint64_t address,
+                               uint64_t size) const {
+  // The last mapping that begins before the range's end; a mapping lies wholly in its reservation.
+  auto next = reservation.mappings.lower_bound(address + size);
+  if (next == reservation.mappings.begin()) return false;
+  const std::optional<Region> last = regions_.Find(std::prev(next)->first);
+  return last.has_value() && last->base + last->size > address;
+}
+
 CUresult VirtualMemory::Unmap(uint64_t address, uint64_t size) {
   MutexLock lock(mu_);
   Reservation* reservation = Holding(address, size);
   if (reservation == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (!HasMapping(*reservation, address, size))
+    return CUDA_SUCCESS;  // as a GPU's driver (580) does
   const std::vector<Region> cover = regions_.Cover(address, size, RegionKind::kMapping);
   if (cover.empty()) return CUDA_ERROR_INVALID_VALUE;
   for (const Region& region : cover) {

@@ -44,6 +44,10 @@ class VirtualMemory {
   // The reservation that holds the whole range, or null.
   Reservation* Holding(uint64_t address, uint64_t size) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
+  // True when some mapping shares a byte with the range.
+  bool HasMapping(const Reservation& reservation, uint64_t address, uint64_t size) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
   RegionMap& regions_;
   Mutex mu_;
   std::map<uint64_t, Reservation> reservations_ ABSL_GUARDED_BY(mu_);

@@ -56,13 +56,15 @@ TEST_F(IpcConformance, AnotherProcessSharesAnAllocation) {
 
 // What a restarted executor does: the memory comes back at the address that launches name.
 TEST_F(IpcConformance, AnotherProcessMapsAtTheSameAddress) {
+  // Far from where Linux puts programs and libraries, which differs between the two processes.
+  constexpr CUdeviceptr kAddress = 0x2000'0000'0000;
   const size_t size = granularity();
   CUdeviceptr address = 0;
   UniqueFd fd;
   {
     ASSERT_OK_AND_ASSIGN(const cuda::Allocation memory, cuda::Allocation::Create(context(), size));
     ASSERT_OK_AND_ASSIGN(const cuda::AddressRange range,
-                         cuda::AddressRange::Reserve(context(), size));
+                         cuda::AddressRange::ReserveAt(context(), kAddress, size));
     ASSERT_OK_AND_ASSIGN(const cuda::Mapping mapping,
                          cuda::Mapping::Create(context(), range.address(), memory));
     address = range.address();
