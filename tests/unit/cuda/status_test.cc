@@ -20,8 +20,9 @@ using testing::StatusIs;
 // Every result of <cuda.h>; those that CUDA 12.6 did not have yet stand apart.
 #define WEFT_RESULTS(R)                                                                                             \
   R(INVALID_VALUE)                                                                                                  \
-  R(OUT_OF_MEMORY) R(NOT_INITIALIZED) R(DEINITIALIZED) R(PROFILER_DISABLED) R(                                      \
-      PROFILER_NOT_INITIALIZED) R(PROFILER_ALREADY_STARTED) R(PROFILER_ALREADY_STOPPED) R(STUB_LIBRARY)             \
+  R(OUT_OF_MEMORY)                                                                                                  \
+  R(NOT_INITIALIZED) R(DEINITIALIZED) R(PROFILER_DISABLED) R(PROFILER_NOT_INITIALIZED) R(                           \
+      PROFILER_ALREADY_STARTED) R(PROFILER_ALREADY_STOPPED) R(STUB_LIBRARY)                                         \
       R(CALL_REQUIRES_NEWER_DRIVER) R(DEVICE_UNAVAILABLE) R(NO_DEVICE) R(INVALID_DEVICE) R(                         \
           DEVICE_NOT_LICENSED) R(INVALID_IMAGE) R(INVALID_CONTEXT) R(CONTEXT_ALREADY_CURRENT)                       \
           R(MAP_FAILED) R(UNMAP_FAILED) R(ARRAY_IS_MAPPED) R(ALREADY_MAPPED) R(NO_BINARY_FOR_GPU) R(                \
