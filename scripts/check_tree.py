@@ -123,7 +123,7 @@ def check_arrows(files, targets):
             elif other == 'kernels' and row in SCHEMA_ONLY and name not in schema_files:
                 findings.append(f'{path}: includes "{name}"; of kernels/ it may include only {SCHEMA_TARGET}')
             mine, theirs = target_of.get(path), target_of.get(name)
-            if mine and theirs and theirs not in closure(targets, mine):
+            if mine and theirs and not name.endswith('.inc') and theirs not in closure(targets, mine):
                 findings.append(f'{path}: includes "{name}" of {theirs}, which {mine} does not declare in DEPS')
     return findings
 

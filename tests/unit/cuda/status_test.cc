@@ -18,51 +18,36 @@ using ::testing::HasSubstr;
 using testing::StatusIs;
 
 // Every result of <cuda.h>; those that CUDA 12.6 did not have yet stand apart.
-#define WEFT_RESULTS(R)                                                                                             \
-  R(INVALID_VALUE)                                                                                                  \
-  R(OUT_OF_MEMORY)                                                                                                  \
-  R(NOT_INITIALIZED) R(DEINITIALIZED) R(PROFILER_DISABLED) R(PROFILER_NOT_INITIALIZED) R(                           \
-      PROFILER_ALREADY_STARTED) R(PROFILER_ALREADY_STOPPED) R(STUB_LIBRARY)                                         \
-      R(CALL_REQUIRES_NEWER_DRIVER) R(DEVICE_UNAVAILABLE) R(NO_DEVICE) R(INVALID_DEVICE) R(                         \
-          DEVICE_NOT_LICENSED) R(INVALID_IMAGE) R(INVALID_CONTEXT) R(CONTEXT_ALREADY_CURRENT)                       \
-          R(MAP_FAILED) R(UNMAP_FAILED) R(ARRAY_IS_MAPPED) R(ALREADY_MAPPED) R(NO_BINARY_FOR_GPU) R(                \
-              ALREADY_ACQUIRED) R(NOT_MAPPED) R(NOT_MAPPED_AS_ARRAY) R(NOT_MAPPED_AS_POINTER)                       \
-              R(ECC_UNCORRECTABLE) R(UNSUPPORTED_LIMIT) R(CONTEXT_ALREADY_IN_USE) R(                                \
-                  PEER_ACCESS_UNSUPPORTED) R(INVALID_PTX) R(INVALID_GRAPHICS_CONTEXT)                               \
-                  R(NVLINK_UNCORRECTABLE) R(JIT_COMPILER_NOT_FOUND) R(UNSUPPORTED_PTX_VERSION) R(                   \
-                      JIT_COMPILATION_DISABLED) R(UNSUPPORTED_EXEC_AFFINITY) R(UNSUPPORTED_DEVSIDE_SYNC)            \
-                      R(INVALID_SOURCE) R(FILE_NOT_FOUND) R(SHARED_OBJECT_SYMBOL_NOT_FOUND) R(                      \
-                          SHARED_OBJECT_INIT_FAILED) R(OPERATING_SYSTEM) R(INVALID_HANDLE) R(ILLEGAL_STATE)         \
-                          R(LOSSY_QUERY) R(NOT_FOUND) R(NOT_READY) R(ILLEGAL_ADDRESS) R(                            \
-                              LAUNCH_OUT_OF_RESOURCES) R(LAUNCH_TIMEOUT) R(LAUNCH_INCOMPATIBLE_TEXTURING)           \
-                              R(PEER_ACCESS_ALREADY_ENABLED) R(PEER_ACCESS_NOT_ENABLED) R(                          \
-                                  PRIMARY_CONTEXT_ACTIVE) R(CONTEXT_IS_DESTROYED) R(ASSERT) R(TOO_MANY_PEERS)       \
-                                  R(HOST_MEMORY_ALREADY_REGISTERED) R(HOST_MEMORY_NOT_REGISTERED) R(                \
-                                      HARDWARE_STACK_ERROR) R(ILLEGAL_INSTRUCTION) R(MISALIGNED_ADDRESS)            \
-                                      R(INVALID_ADDRESS_SPACE) R(INVALID_PC) R(LAUNCH_FAILED) R(                    \
-                                          COOPERATIVE_LAUNCH_TOO_LARGE) R(NOT_PERMITTED) R(NOT_SUPPORTED)           \
-                                          R(SYSTEM_NOT_READY) R(SYSTEM_DRIVER_MISMATCH) R(                          \
-                                              COMPAT_NOT_SUPPORTED_ON_DEVICE) R(MPS_CONNECTION_FAILED)              \
-                                              R(MPS_RPC_FAILURE) R(MPS_SERVER_NOT_READY) R(                         \
-                                                  MPS_MAX_CLIENTS_REACHED) R(MPS_MAX_CONNECTIONS_REACHED)           \
-                                                  R(MPS_CLIENT_TERMINATED) R(CDP_NOT_SUPPORTED) R(                  \
-                                                      CDP_VERSION_MISMATCH) R(STREAM_CAPTURE_UNSUPPORTED)           \
-                                                      R(STREAM_CAPTURE_INVALIDATED) R(                              \
-                                                          STREAM_CAPTURE_MERGE)                                     \
-                                                          R(STREAM_CAPTURE_UNMATCHED) R(                            \
-                                                              STREAM_CAPTURE_UNJOINED)                              \
-                                                              R(STREAM_CAPTURE_ISOLATION) R(                        \
-                                                                  STREAM_CAPTURE_IMPLICIT)                          \
-                                                                  R(CAPTURED_EVENT) R(                              \
-                                                                      STREAM_CAPTURE_WRONG_THREAD)                  \
-                                                                      R(TIMEOUT) R(                                 \
-                                                                          GRAPH_EXEC_UPDATE_FAILURE)                \
-                                                                          R(EXTERNAL_DEVICE) R(                     \
-                                                                              INVALID_CLUSTER_SIZE)                 \
-                                                                              R(FUNCTION_NOT_LOADED) R(             \
-                                                                                  INVALID_RESOURCE_TYPE)            \
-                                                                                  R(INVALID_RESOURCE_CONFIGURATION) \
-                                                                                      R(UNKNOWN)
+// clang-format off
+#define WEFT_RESULTS(R) \
+  R(INVALID_VALUE) R(OUT_OF_MEMORY) R(NOT_INITIALIZED) R(DEINITIALIZED) R(PROFILER_DISABLED) \
+  R(PROFILER_NOT_INITIALIZED) R(PROFILER_ALREADY_STARTED) R(PROFILER_ALREADY_STOPPED) \
+  R(STUB_LIBRARY) R(CALL_REQUIRES_NEWER_DRIVER) R(DEVICE_UNAVAILABLE) R(NO_DEVICE) \
+  R(INVALID_DEVICE) R(DEVICE_NOT_LICENSED) R(INVALID_IMAGE) R(INVALID_CONTEXT) \
+  R(CONTEXT_ALREADY_CURRENT) R(MAP_FAILED) R(UNMAP_FAILED) R(ARRAY_IS_MAPPED) R(ALREADY_MAPPED) \
+  R(NO_BINARY_FOR_GPU) R(ALREADY_ACQUIRED) R(NOT_MAPPED) R(NOT_MAPPED_AS_ARRAY) \
+  R(NOT_MAPPED_AS_POINTER) R(ECC_UNCORRECTABLE) R(UNSUPPORTED_LIMIT) R(CONTEXT_ALREADY_IN_USE) \
+  R(PEER_ACCESS_UNSUPPORTED) R(INVALID_PTX) R(INVALID_GRAPHICS_CONTEXT) R(NVLINK_UNCORRECTABLE) \
+  R(JIT_COMPILER_NOT_FOUND) R(UNSUPPORTED_PTX_VERSION) R(JIT_COMPILATION_DISABLED) \
+  R(UNSUPPORTED_EXEC_AFFINITY) R(UNSUPPORTED_DEVSIDE_SYNC) R(INVALID_SOURCE) R(FILE_NOT_FOUND) \
+  R(SHARED_OBJECT_SYMBOL_NOT_FOUND) R(SHARED_OBJECT_INIT_FAILED) R(OPERATING_SYSTEM) \
+  R(INVALID_HANDLE) R(ILLEGAL_STATE) R(LOSSY_QUERY) R(NOT_FOUND) R(NOT_READY) \
+  R(ILLEGAL_ADDRESS) R(LAUNCH_OUT_OF_RESOURCES) R(LAUNCH_TIMEOUT) \
+  R(LAUNCH_INCOMPATIBLE_TEXTURING) R(PEER_ACCESS_ALREADY_ENABLED) R(PEER_ACCESS_NOT_ENABLED) \
+  R(PRIMARY_CONTEXT_ACTIVE) R(CONTEXT_IS_DESTROYED) R(ASSERT) R(TOO_MANY_PEERS) \
+  R(HOST_MEMORY_ALREADY_REGISTERED) R(HOST_MEMORY_NOT_REGISTERED) R(HARDWARE_STACK_ERROR) \
+  R(ILLEGAL_INSTRUCTION) R(MISALIGNED_ADDRESS) R(INVALID_ADDRESS_SPACE) R(INVALID_PC) \
+  R(LAUNCH_FAILED) R(COOPERATIVE_LAUNCH_TOO_LARGE) R(NOT_PERMITTED) R(NOT_SUPPORTED) \
+  R(SYSTEM_NOT_READY) R(SYSTEM_DRIVER_MISMATCH) R(COMPAT_NOT_SUPPORTED_ON_DEVICE) \
+  R(MPS_CONNECTION_FAILED) R(MPS_RPC_FAILURE) R(MPS_SERVER_NOT_READY) \
+  R(MPS_MAX_CLIENTS_REACHED) R(MPS_MAX_CONNECTIONS_REACHED) R(MPS_CLIENT_TERMINATED) \
+  R(CDP_NOT_SUPPORTED) R(CDP_VERSION_MISMATCH) R(STREAM_CAPTURE_UNSUPPORTED) \
+  R(STREAM_CAPTURE_INVALIDATED) R(STREAM_CAPTURE_MERGE) R(STREAM_CAPTURE_UNMATCHED) \
+  R(STREAM_CAPTURE_UNJOINED) R(STREAM_CAPTURE_ISOLATION) R(STREAM_CAPTURE_IMPLICIT) \
+  R(CAPTURED_EVENT) R(STREAM_CAPTURE_WRONG_THREAD) R(TIMEOUT) R(GRAPH_EXEC_UPDATE_FAILURE) \
+  R(EXTERNAL_DEVICE) R(INVALID_CLUSTER_SIZE) R(FUNCTION_NOT_LOADED) R(INVALID_RESOURCE_TYPE) \
+  R(INVALID_RESOURCE_CONFIGURATION) R(UNKNOWN)
+// clang-format on
 #if CUDA_VERSION >= 13000
 #define WEFT_NEWEST_RESULTS(R) R(CONTAINED) R(TENSOR_MEMORY_LEAK) R(KEY_ROTATION)
 #else
