@@ -70,7 +70,8 @@ absl::Status MemoryMap::Import(uint64_t tag, const ImportedMemory& memory) {
                         DeviceRegion::MapAt(context_, allocation, memory.address));
   {
     const absl::MutexLock lock(&mutex_);
-    if (memory.address < kEndAddress) next_address_ = std::max(next_address_, region.range().end());
+    if (memory.address < kEndAddress)
+      next_address_ = std::max<CUdeviceptr>(next_address_, region.range().end());
   }
   return Insert(tag, std::move(region));
 }
