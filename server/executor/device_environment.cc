@@ -4,6 +4,7 @@
 #include "cuda/device_query.h"
 #include "cuda/driver_loader.h"
 #include "kernels/image_store.h"
+#include "server/executor/errors.h"
 
 namespace weft::executor {
 
@@ -13,6 +14,10 @@ absl::StatusOr<std::unique_ptr<DeviceEnvironment>> DeviceEnvironment::Create(
       std::unique_ptr<const cuda::Driver> driver,
       cuda::LoadDriver({.kind = options.driver, .library_path = options.driver_library}));
   WEFT_RETURN_IF_ERROR(cuda::InitializeDriver(*driver));
+  WEFT_ASSIGN_OR_RETURN(const int count, cuda::DeviceCount(*driver));
+  if (options.device < 0 || options.device >= count) {
+    return NoSuchDeviceError(options.device, count);
+  }
   WEFT_ASSIGN_OR_RETURN(cuda::DeviceInfo info, cuda::QueryDeviceInfo(*driver, options.device));
   // The file is read before the context is made: without it a GPU need not be set up.
   WEFT_ASSIGN_OR_RETURN(const std::string image,

@@ -6,6 +6,11 @@
 
 namespace weft::executor {
 
+absl::Status NoSuchDeviceError(int device, int count) {
+  return absl::NotFoundError(absl::StrCat("there is no device ", device, ": the driver has ", count,
+                                          ", counted from 0; set weftd's --devices"));
+}
+
 absl::Status TagInUseError(uint64_t tag) {
   return absl::AlreadyExistsError(absl::StrCat("memory with tag ", tag, " is mapped already"));
 }

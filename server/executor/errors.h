@@ -13,6 +13,9 @@
 
 namespace weft::executor {
 
+// `count` devices are there.
+absl::Status NoSuchDeviceError(int device, int count);
+
 absl::Status TagInUseError(uint64_t tag);
 absl::Status UnknownTagError(uint64_t tag);
 absl::Status MissingFdError(uint64_t tag);

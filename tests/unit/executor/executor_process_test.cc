@@ -38,7 +38,16 @@ constexpr int kChildSocket = 3;
 constexpr char kIota[] = R"pb(
   name: "doomed"
   buffers { name: "x" data_type: DATA_TYPE_F32 shape: 8 }
-  nodes { name: "count" kernel { kernel: "iota" args { name: "dst" view { buffer: "x" } } } }
+  nodes {
+    name: "count"
+    kernel {
+      kernel: "iota"
+      args {
+        name: "dst"
+        view { buffer: "x" }
+      }
+    }
+  }
 )pb";
 
 class ExecutorProcessTest : public ::testing::Test {
@@ -102,14 +111,15 @@ class ExecutorProcessTest : public ::testing::Test {
     const int fds[] = {ring_->fd(), area_.fd()};
     ASSERT_OK(weftd_->Send({.kind = static_cast<uint32_t>(ExecutorMessage::kAttach)}, fds));
     Receive(ExecutorMessage::kReady);
-    stub_ = v1::ExecutorService::NewStub(grpc::CreateChannel(
-        absl::StrCat("unix:", socket_path_), grpc::InsecureChannelCredentials()));
+    stub_ = v1::ExecutorService::NewStub(grpc::CreateChannel(absl::StrCat("unix:", socket_path_),
+                                                             grpc::InsecureChannelCredentials()));
   }
 
-  void PrepareIota() {
+  void PrepareIota(uint32_t device = 0) {
     v1::PrepareRequest request;
     request.set_graph_id(1);
     ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(kIota, request.mutable_job()));
+    request.mutable_job()->mutable_options()->set_device(device);
     v1::PrepareResponse response;
     grpc::ClientContext context;
     const grpc::Status status = stub_->Prepare(&context, request, &response);
@@ -138,7 +148,7 @@ TEST_F(ExecutorProcessTest, ServesOnAPrivateSocketUntilShutdown) {
   struct stat info {};
   ASSERT_EQ(::stat(socket_path_.c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0600u);
-  PrepareIota();
+  PrepareIota(/*device=*/1);
   ASSERT_OK(ring_->Submit(GraphId(1)));
   const auto completion = ring_->Wait(absl::Seconds(30));
   ASSERT_TRUE(completion.has_value());
@@ -153,8 +163,8 @@ TEST_F(ExecutorProcessTest, ServesOnAPrivateSocketUntilShutdown) {
 TEST_F(ExecutorProcessTest, ADeviceThatIsNotThereIsSaidInHello) {
   Start("devices=1", /*device=*/7);
   const v1::Hello hello = ReceiveHello();
-  EXPECT_NE(hello.error(), "");
-  EXPECT_NE(hello.error_code(), 0);
+  EXPECT_THAT(hello.error(), HasSubstr("no device 7"));
+  EXPECT_EQ(hello.error_code(), static_cast<int>(absl::StatusCode::kNotFound));
   EXPECT_EQ(ExitStatus(), 1);
 }
 

@@ -48,7 +48,7 @@ constexpr uint64_t kBufferTag = 5;
 constexpr char kRoundTrip[] = R"pb(
   name: "round-trip"
   buffers { name: "in" shape: 8 }
-  buffers { name: "kept" shape: 8 shared: "kept" }
+  buffers { name: "kept" data_type: DATA_TYPE_U8 shape: 8 shared: "kept" }
   nodes {
     name: "up"
     upload { dst { buffer: "in" } }
