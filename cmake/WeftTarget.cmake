@@ -88,6 +88,11 @@ function(weft_program NAME)
   weft_use_pch(${NAME})
 endfunction()
 
+# The code of tests is compiled for quick builds, also where what it tests is optimised.
+function(weft_test_flags TARGET)
+  target_compile_options(${TARGET} PRIVATE $<$<CONFIG:Release>:-O1>)
+endfunction()
+
 # weft_test(NAME SRCS … DEPS … LABELS … [WHOLE] [INSTALL]): one GoogleTest binary.
 #   Tests are registered one by one (gtest_discover_tests) unless WHOLE, which registers the binary as one test.
 #   INSTALL also installs the binary under bin/tests (the GPU machine runs them from there).
@@ -98,6 +103,7 @@ function(weft_test NAME)
   weft_own_flags(${NAME})
   target_link_libraries(${NAME} PRIVATE ${ARG_DEPS} ${ARG_SYSTEM_DEPS} GTest::gmock GTest::gtest GTest::gtest_main)
   target_link_options(${NAME} PRIVATE -Wl,--disable-new-dtags)
+  weft_test_flags(${NAME})
   set_target_properties(${NAME} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin/tests
     BUILD_RPATH "$ORIGIN/../../lib" INSTALL_RPATH "$ORIGIN/../../lib")
@@ -194,6 +200,9 @@ function(weft_use_pch NAME)
     weft_common_flags(${owner})
     weft_own_flags(${owner})
     target_link_libraries(${owner} PRIVATE ${links})
+    if(set MATCHES "_test")
+      weft_test_flags(${owner})
+    endif()
     target_precompile_headers(${owner} PRIVATE ${headers})
     set_target_properties(${owner} PROPERTIES EXCLUDE_FROM_ALL ON RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/pch)
   endif()

@@ -5,6 +5,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 scripts/install_dependencies.sh
+# Where ccache is there, it serves every clone of the repository.
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 
 # Device code only for the GPU that is here; none without a GPU (the CPU driver has kernels of its own).
 architectures=none

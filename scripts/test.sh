@@ -10,6 +10,8 @@ case "${1:-}" in
   release | debug | asan | tsan) preset=$1; shift ;;
 esac
 scripts/install_dependencies.sh
+# Where ccache is there, it serves every clone of the repository.
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 
 options=()
 if [ "$preset" = release ] || [ "$preset" = debug ]; then
