@@ -33,6 +33,8 @@ function(weft_own_flags TARGET)
     -Werror)
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     target_compile_options(${TARGET} PRIVATE -fpch-preprocess)  # lets ccache see through precompiled headers
+    # GCC 12 finds moved std::optional and std::string members "maybe uninitialized" where it optimises.
+    target_compile_options(${TARGET} PRIVATE $<$<NOT:$<CONFIG:Debug>>:-Wno-maybe-uninitialized>)
   endif()
   if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
     target_compile_options(${TARGET} PRIVATE -Wthread-safety -Wno-unused-command-line-argument)
