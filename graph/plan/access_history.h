@@ -80,6 +80,9 @@ class AccessHistory {
 
   bool empty() const { return segments_.empty(); }
   size_t segment_count() const { return segments_.size(); }
+  // Entries in memory: segments and notes of readers, those that no segment has any more included.
+  // What RemoveIf bounds, if it is called whenever this has doubled since.
+  size_t size() const { return segments_.size() + readers_.size(); }
 
  private:
   // A list of readers, shared by the segments that a split made of one.

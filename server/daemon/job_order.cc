@@ -45,9 +45,9 @@ void JobOrder::Record(UnitId id, const BufferUse& use, Unit& unit) {
     followers.push_back(id);
     ++unit.waits_for;
   });
-  if (buffer.history.segment_count() < buffer.sweep_at) return;
+  if (buffer.history.size() < buffer.sweep_at) return;
   buffer.history.RemoveIf([&](UnitId other) { return other != id && !units_.contains(other); });
-  buffer.sweep_at = std::max(kFirstSweep, 2 * buffer.history.segment_count());
+  buffer.sweep_at = std::max(kFirstSweep, 2 * buffer.history.size());
 }
 
 void JobOrder::End(UnitId id) {

@@ -61,7 +61,7 @@ class JobOrder {
   struct Buffer {
     plan::AccessHistory<UnitId> history;
     uint32_t units = 0;
-    size_t sweep_at = kFirstSweep;  // segments of the history at which ended units are dropped
+    size_t sweep_at = kFirstSweep;  // size of the history at which ended units are dropped
   };
   // Small enough that a history stays in a few cache lines, large enough that sweeps are rare.
   static constexpr size_t kFirstSweep = 64;

@@ -110,6 +110,15 @@ TEST_F(AccessHistoryTest, RemovedTokensAreForgotten) {
   EXPECT_TRUE(history_.empty());
 }
 
+TEST_F(AccessHistoryTest, SizeCountsReadersAndRemovingGivesTheirMemoryBack) {
+  for (int i = 0; i < 1000; ++i) Read({0, 8}, i);
+  EXPECT_EQ(history_.size(), 1001);
+  Write({0, 8}, 1000);
+  EXPECT_EQ(history_.size(), 1001);
+  history_.RemoveIf([](int token) { return token < 1000; });
+  EXPECT_EQ(history_.size(), 1);
+}
+
 TEST_F(AccessHistoryTest, RemovingMergesWhatHasBecomeEqual) {
   Write({0, 100}, 1);
   for (uint64_t i = 0; i < 100; ++i) Read({i, 1}, 2 + static_cast<int>(i));
