@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <limits>
 
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include "base/byte_range.h"
 #include "base/clock.h"
 #include "base/error_context.h"
 #include "base/status_macros.h"
 #include "server/daemon/errors.h"
+#include "server/daemon/id_text.h"
 
 namespace weft::daemon {
 namespace {
@@ -91,10 +89,8 @@ void BufferRegistry::Abandon(BufferId id) {
 absl::StatusOr<BufferRegistry::Records::const_iterator> BufferRegistry::FindLocked(
     const Caller& caller, absl::string_view reference) const {
   auto it = records_.end();
-  absl::string_view digits = reference;
-  uint64_t number = 0;
-  if (absl::ConsumePrefix(&digits, "#")) {
-    if (absl::SimpleAtoi(digits, &number)) it = records_.find(BufferId(number));
+  if (const std::optional<BufferId> id = ParseBufferId(reference)) {
+    it = records_.find(*id);
   } else if (const auto named = names_.find(reference); named != names_.end()) {
     it = records_.find(named->second);
   }
@@ -134,7 +130,7 @@ absl::Status BufferRegistry::AddUses(absl::Span<const BufferId> ids) {
   for (BufferId id : ids) {
     const auto it = records_.find(id);
     if (it == records_.end() || it->second.state != Record::State::kLive) {
-      return UnknownBufferError(absl::StrCat("#", id.value()));
+      return UnknownBufferError(FormatBufferId(id));
     }
   }
   for (BufferId id : ids) ++records_[id].info.uses;

@@ -127,6 +127,7 @@ void GraphCache::Acquire(const std::shared_ptr<const CompiledJob>& compiled,
       EvictLocked(dropped);
     }
   }
+  dropped.clear();  // released first: the device may need their memory
   if (instance != nullptr) {
     std::move(acquired)(GraphLease(this, std::move(instance)));
   } else {

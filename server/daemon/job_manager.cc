@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/status_macros.h"
 #include "server/daemon/errors.h"
+#include "server/daemon/id_text.h"
 #include "weft/v1/job.pb.h"
 
 namespace weft::daemon {

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "server/daemon/errors.h"
+#include "server/daemon/id_text.h"
 #include "server/daemon/request_context.h"
 #include "server/daemon/to_proto.h"
 #include "server/daemon/waiting_call.h"

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include "base/error_context.h"
 #include "base/status_macros.h"
 #include "server/daemon/errors.h"
+#include "server/daemon/id_text.h"
 
 namespace weft::daemon {
 
@@ -223,17 +221,6 @@ bool JobTable::AwaitIdle(absl::Duration timeout) const {
 JobTable::Totals JobTable::totals() const {
   absl::MutexLock lock(&mutex_);
   return totals_;
-}
-
-std::string FormatJobId(JobId id) { return absl::StrCat("j", id.value()); }
-
-absl::StatusOr<JobId> ParseJobId(absl::string_view text) {
-  absl::string_view digits = text;
-  uint64_t number = 0;
-  if (!absl::ConsumePrefix(&digits, "j") || !absl::SimpleAtoi(digits, &number)) {
-    return FieldError("job_id", absl::StrCat("\"", text, "\" is no job id; they read \"j17\"."));
-  }
-  return JobId(number);
 }
 
 }  // namespace weft::daemon

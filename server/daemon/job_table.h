@@ -196,8 +196,4 @@ class JobTable {
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-// "j17", and back; INVALID_ARGUMENT with a violation of field `job_id`.
-std::string FormatJobId(JobId id);
-absl::StatusOr<JobId> ParseJobId(absl::string_view text);
-
 }  // namespace weft::daemon

@@ -2,9 +2,6 @@
 
 #include <utility>
 
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include "server/daemon/errors.h"
 
 namespace weft::daemon {
@@ -61,17 +58,6 @@ void PreparedGraphs::EndSession(SessionId session) {
     }
   }
   for (const auto& graph : ended) cache_.Unpin(*graph->compiled);
-}
-
-std::string FormatGraphId(PreparedGraphs::Id id) { return absl::StrCat("g", id.value()); }
-
-absl::StatusOr<PreparedGraphs::Id> ParseGraphId(absl::string_view text) {
-  absl::string_view digits = text;
-  uint64_t number = 0;
-  if (!absl::ConsumePrefix(&digits, "g") || !absl::SimpleAtoi(digits, &number)) {
-    return FieldError("graph_id", absl::StrCat("\"", text, "\" is no graph id; they read \"g5\"."));
-  }
-  return PreparedGraphs::Id(number);
 }
 
 }  // namespace weft::daemon

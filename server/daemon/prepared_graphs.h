@@ -13,12 +13,12 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "absl/synchronization/mutex.h"
 #include "base/ids.h"
 #include "server/daemon/caller.h"
 #include "server/daemon/compiled_job.h"
 #include "server/daemon/graph_cache.h"
+#include "server/daemon/id_text.h"
 #include "server/daemon/job_compiler.h"
 
 namespace weft::daemon {
@@ -32,7 +32,7 @@ struct ClientGraph {
 
 class PreparedGraphs {
  public:
-  using Id = StrongId<struct ClientGraphTag, uint64_t>;
+  using Id = ClientGraphId;
 
   // REQUIRES: `cache` outlives this.
   explicit PreparedGraphs(GraphCache& cache) : cache_(cache) {}
@@ -59,9 +59,5 @@ class PreparedGraphs {
   std::map<Id, Record> records_ ABSL_GUARDED_BY(mutex_);
   uint64_t last_id_ ABSL_GUARDED_BY(mutex_) = 0;
 };
-
-// "g5", and back; INVALID_ARGUMENT with a violation of field `graph_id`.
-std::string FormatGraphId(PreparedGraphs::Id id);
-absl::StatusOr<PreparedGraphs::Id> ParseGraphId(absl::string_view text);
 
 }  // namespace weft::daemon

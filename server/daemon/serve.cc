@@ -1,6 +1,7 @@
 #include "server/daemon/serve.h"
 
 #include <fcntl.h>
+#include <grpc/grpc.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
@@ -75,6 +76,9 @@ absl::Status Serve(const Config& config, int ready_fd) {
   WEFT_ASSIGN_OR_RETURN(const UniqueFd signals, SignalFd());
   WEFT_RETURN_IF_ERROR(CheckReadyFd(ready_fd));
   UniqueFd ready(ready_fd);
+  // Never shut down: with the last server gone, gRPC would otherwise end its threads here, and wait
+  // up to 10 s for one that polls for a write which is long done.
+  grpc_init();
   WEFT_ASSIGN_OR_RETURN(const std::unique_ptr<Daemon> daemon, Daemon::Start(config));
   bool told_to_end = false;
   bool told_ready = false;

@@ -8,6 +8,7 @@
 #include "kernels/schema.h"
 #include "server/daemon/errors.h"
 #include "server/daemon/executor_client.h"
+#include "server/daemon/id_text.h"
 #include "weft/v1/buffer.pb.h"
 #include "weft/v1/device.pb.h"
 #include "weft/v1/job.pb.h"
@@ -185,7 +186,7 @@ absl::StatusOr<std::string> FromProto(const v1::BufferRef& reference) {
   if (reference.name().empty() == (reference.id() == 0)) {
     return FieldError("buffer", "needs either a name or an id.");
   }
-  return reference.id() == 0 ? reference.name() : absl::StrCat("#", reference.id());
+  return reference.id() == 0 ? reference.name() : FormatBufferId(BufferId(reference.id()));
 }
 
 absl::StatusOr<uint32_t> PageSize(uint32_t asked) {

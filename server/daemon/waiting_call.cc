@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "server/daemon/errors.h"
+#include "server/daemon/id_text.h"
 #include "server/daemon/request_context.h"
 
 namespace weft::daemon {

@@ -1,5 +1,6 @@
 #include "server/daemon/job_table.h"
 
+#include "server/daemon/id_text.h"
 #include "tests/testing/fake_clock.h"
 #include "tests/testing/status_matchers.h"
 
