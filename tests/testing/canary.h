@@ -1,16 +1,20 @@
-// A small job that must succeed: run after everything that was refused or has failed, it tells
-// whether the daemon is as it was.
+// A small job that succeeds as long as anything does: it fills one f32 with 2, doubles it by a
+// kernel, and gives it as output "sum". Tests run it behind whatever they did to a server.
+//
+// Thread safety: pure functions.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "absl/status/status.h"
+#include "weft/v1/job.pb.h"
 
 namespace weft::testing {
 
-// Submits a fill, a kernel and a download to the weftd at `socket`, over a connection of its own,
-// and checks the result. Blocks. The status names what went wrong.
-absl::Status RunCanary(const std::string& socket, uint32_t device = 0);
+// As a job file (.textproto).
+std::string CanaryJobText();
+v1::Job CanaryJob();
+// OK when the job succeeded and its output is right.
+absl::Status CheckCanaryResult(const v1::JobResult& result);
 
 }  // namespace weft::testing

@@ -1,74 +1,59 @@
-// A real weftd with its executors, on a socket of its own and the CPU driver, for the tests of
-// whole programs.
+// A real weftd, with its executors, on the CPU driver and a socket of its own.
 //
-//   ASSERT_OK_AND_ASSIGN(auto daemon, DaemonProcess::Start({.devices = 2}));
-//   … connect to daemon->socket() …
-//   EXPECT_OK(daemon->Stop());
+//   ASSERT_OK_AND_ASSIGN(auto daemon, DaemonProcess::Start({.flags = {"--cpu-devices=2"}}));
+//   ... connect to daemon->socket() ...
 //
-// The programs are those of the tree that the test program lies in: ../weftd from bin/tests, or what
-// $WEFT_BIN_DIR names.
+// Thread safety: none; the thread that starts it must outlive it (weftd ends with that thread, so
+// that no test leaves one behind, however it ends).
 #pragma once
 
 #include <sys/types.h>
 
-#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
-#include "base/unique_fd.h"
 #include "tests/testing/temp_dir.h"
 
 namespace weft::testing {
 
 struct DaemonOptions {
-  std::string driver = "cpu";      // "cuda": tests that run on the GPU machine
-  uint32_t devices = 1;            // of the CPU driver
-  uint32_t workers = 4;            // threads of each
-  uint64_t memory_mib = 256;       // of each
-  std::string faults;              // fault plan, as the setting cpu_faults has it
-  std::vector<std::string> flags;  // of weftd, besides
+  std::vector<std::string> flags = {};  // behind --driver=cpu --cpu-workers=4 --log-level=info
+  std::string socket = {};              // empty: in a temporary folder
 };
 
-// The folder of weft, weftd and weft-executor.
-std::string ProgramFolder();
-
-// Thread safety: as a value; one owner.
 class DaemonProcess {
  public:
-  // Starts it, and returns when it serves. INTERNAL with its log when it ends before.
+  // Blocks until it serves. The programs are those in the folder above the test's own.
+  // UNAVAILABLE with what it said when it ends instead.
   static absl::StatusOr<std::unique_ptr<DaemonProcess>> Start(const DaemonOptions& options = {});
-  // Stops it; one that does not end is killed, with its executors.
+  // Ends it when it still runs: SIGTERM, and SIGKILL after 10 s.
   ~DaemonProcess();
   DaemonProcess(const DaemonProcess&) = delete;
   DaemonProcess& operator=(const DaemonProcess&) = delete;
 
   const std::string& socket() const { return socket_; }
+  // REQUIRES: Wait was not called.
   pid_t pid() const { return pid_; }
-  // What it has logged so far.
-  std::string Log() const;
-
-  // SIGTERM, then waits for its end. INTERNAL unless that comes in time with exit status 0 and the
-  // socket is gone.
-  absl::Status Stop();
   void Signal(int signal) const;
-  // Waits for its end: the exit status, or 128 and the number of the signal that ended it.
-  // DEADLINE_EXCEEDED.
-  absl::StatusOr<int> Wait(absl::Duration timeout);
+  // Blocks until it has ended: its exit status, or 128 and the number of the signal that ended it.
+  int Wait();
+  // What it and its executors have written to standard error so far.
+  std::string Log() const;
 
  private:
   DaemonProcess() = default;
-  absl::Status Spawn(const DaemonOptions& options);
-  absl::Status AwaitReady(const UniqueFd& ready) const;
+  absl::Status Spawn(const DaemonOptions& options, int ready_fd);
 
-  TempDir dir_;
+  TempDir folder_;
   std::string socket_;
-  pid_t pid_ = 0;  // 0: ended
-  UniqueFd pidfd_;
+  pid_t pid_ = -1;
+  std::optional<int> exit_code_;
 };
+
+// The folder of weft, weftd and weft-executor: the parent of the running program's.
+std::string ProgramFolder();
 
 }  // namespace weft::testing
