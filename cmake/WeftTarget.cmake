@@ -202,7 +202,7 @@ function(weft_use_pch NAME)
     weft_common_flags(${owner})
     weft_own_flags(${owner})
     target_link_libraries(${owner} PRIVATE ${links})
-    if(set MATCHES "_test")
+    if(set MATCHES "_test_exe$")  # made by weft_test: GCC breaks on a set made with another -O
       weft_test_flags(${owner})
     endif()
     target_precompile_headers(${owner} PRIVATE ${headers})
