@@ -60,9 +60,9 @@ TEST(RequestContextTest, StatusesStayWithinWhatClientsAccept) {
 }
 
 TEST(RequestContextTest, ALongTextIsCutBetweenCharacters) {
-  std::string text(1023, 'x');
-  text += "é and more";
-  EXPECT_EQ(ToGrpc(absl::InternalError(text)).error_message(), std::string(1023, 'x') + "…");
+  const std::string kept(1023, 'x');
+  const absl::Status status = absl::InternalError(absl::StrCat(kept, "é and more"));
+  EXPECT_EQ(ToGrpc(status).error_message(), absl::StrCat(kept, "…"));
 }
 
 class ServicesTest : public ::testing::Test {
