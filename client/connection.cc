@@ -1,5 +1,6 @@
 #include "client/connection.h"
 
+#include <grpc/grpc.h>
 #include <grpcpp/alarm.h>
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
@@ -361,6 +362,9 @@ absl::StatusOr<std::shared_ptr<Connection>> ConnectOverGrpc(ConnectionOptions op
   std::error_code error;
   options.socket = std::filesystem::absolute(options.socket, error).string();
   WEFT_RETURN_IF_ERROR(ProbeSocket(options.socket));
+  // Never shut down: with the last connection gone, gRPC would otherwise end its threads there, and
+  // wait up to 10 s for one that polls for a write which is long done.
+  grpc_init();
   return std::make_shared<GrpcConnection>(std::move(options));
 }
 

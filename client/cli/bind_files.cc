@@ -34,19 +34,14 @@ std::string OutputName(const v1::Job& job, int index) {
   return name.empty() ? NodeName(job, index) : name;
 }
 
-absl::Status NoSuchName(absl::string_view option, absl::string_view name,
-                        const std::vector<std::string>& names) {
-  const std::vector<absl::string_view> candidates(names.begin(), names.end());
-  return BindingNameError(option, name, kernels::NearestName(name, candidates));
-}
-
 // Every name in `bindings` must be one of `names`.
-absl::Status CheckNames(absl::string_view option, const Bindings& bindings,
-                        const std::vector<std::string>& names) {
+absl::Status CheckNames(const Bindings& bindings, const std::vector<std::string>& names,
+                        absl::Status (*no_such)(absl::string_view name,
+                                                absl::string_view nearest)) {
   for (const auto& [name, file] : bindings) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) {
-      return NoSuchName(option, name, names);
-    }
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    const std::vector<absl::string_view> candidates(names.begin(), names.end());
+    return no_such(name, kernels::NearestName(name, candidates));
   }
   return absl::OkStatus();
 }
@@ -147,7 +142,7 @@ absl::StatusOr<std::vector<std::string>> BindInputs(JobFile& file, const Binding
     const std::string field = absl::StrCat("nodes[", i, "].upload.file");
     absl::StatusOr<Array> array = ReadArray(path, kMaxArrayBytes - total_bytes);
     if (!array.ok()) {
-      violations.push_back(InputFileViolation(field, node, array.status()));
+      violations.push_back(InputFileViolation(field, node, array.status().message()));
       continue;
     }
     if (auto misfit = CheckFits(file.job, i, field, path, *array); misfit.has_value()) {
@@ -158,7 +153,7 @@ absl::StatusOr<std::vector<std::string>> BindInputs(JobFile& file, const Binding
     upload.set_data(std::move(array->bytes));
     paths.push_back(path);
   }
-  WEFT_RETURN_IF_ERROR(CheckNames("input", inputs, upload_names));
+  WEFT_RETURN_IF_ERROR(CheckNames(inputs, upload_names, NoSuchUploadError));
   if (!violations.empty()) return InvalidArgumentError(std::move(violations));
   return paths;
 }
@@ -182,12 +177,12 @@ absl::StatusOr<Bindings> PlanOutputs(const JobFile& file, const std::vector<std:
     if (!is_free) {
       violations.push_back(OutputCollisionViolation(field, name, path, other->second));
     } else if (auto status = CheckOutputType(file.job, download.src(), path); !status.ok()) {
-      violations.push_back(OutputFileViolation(field, name, status));
+      violations.push_back(OutputFileViolation(field, name, status.message()));
     } else {
       planned.emplace(name, path);
     }
   }
-  WEFT_RETURN_IF_ERROR(CheckNames("output", outputs, names));
+  WEFT_RETURN_IF_ERROR(CheckNames(outputs, names, NoSuchOutputNameError));
   if (!violations.empty()) return InvalidArgumentError(std::move(violations));
   return planned;
 }

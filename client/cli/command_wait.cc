@@ -61,7 +61,7 @@ absl::StatusOr<Bindings> WaitCommand::PlanFiles(const v1::JobResult& result,
     }
   }
   if (!outputs.empty() && result.info().state() == v1::JOB_STATE_SUCCEEDED) {
-    return BindingNameError("output", outputs.begin()->first, "");
+    return NoSuchOutputNameError(outputs.begin()->first, "");
   }
   return files;
 }

@@ -19,19 +19,17 @@ std::string ErrnoText(int error_number) {
   return text.substr(text.find_first_not_of(": "));
 }
 
-absl::Status FileError(const std::string& path, absl::string_view what) {
-  return absl::InvalidArgumentError(absl::StrCat(path, ": ", what));
-}
-
 }  // namespace
 
 absl::Status CannotReadError(const std::string& path, int error_number) {
-  return FileError(path, absl::StrCat("cannot be read: ", ErrnoText(error_number)));
+  const std::string why = ErrnoText(error_number);
+  return absl::InvalidArgumentError(absl::StrCat(path, ": cannot be read: ", why));
 }
 
 absl::Status FileTooLargeError(const std::string& path, uint64_t max_bytes) {
-  return FileError(
-      path, absl::StrCat("has more than ", FormatBytes(max_bytes), ", the most that can be read"));
+  const std::string limit = FormatBytes(max_bytes);
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, ": has more than ", limit, ", the most that can be read"));
 }
 
 absl::Status CannotWriteError(const std::string& path, int error_number) {
@@ -46,72 +44,84 @@ bool IsCannotWrite(const absl::Status& status) {
 }
 
 absl::Status NpyDamagedError(const std::string& path, absl::string_view what) {
-  return FileError(
-      path, absl::StrCat("is not a readable .npy file: ", what, ". Write it with numpy.save"));
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, ": is not a readable .npy file: ", what, ". Write it with numpy.save"));
 }
 
 absl::Status NpyDataTypeError(const std::string& path, absl::string_view descr) {
-  return FileError(path,
-                   absl::StrCat("holds elements of NumPy type '", Printable(descr),
-                                "'; possible are f2, f4, f8, i1, i2, i4, i8, u1, u2, u4, u8, ",
-                                "and V2 for bf16. Convert it with array.astype"));
+  const std::string type = Printable(descr);
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, ": holds elements of NumPy type '", type,
+                   "'; possible are f2, f4, f8, i1, i2, i4, i8, u1, u2, u4, u8, and V2 for bf16. ",
+                   "Convert it with array.astype"));
 }
 
 absl::Status NpyByteOrderError(const std::string& path, absl::string_view descr) {
-  return FileError(
-      path, absl::StrCat("is big-endian ('", Printable(descr),
-                         "'). Convert it with array.astype(array.dtype.", "newbyteorder('<'))"));
+  const std::string type = Printable(descr);
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, ": is big-endian ('", type,
+                   "'). Convert it with array.astype(array.dtype.newbyteorder('<'))"));
 }
 
 absl::Status NpyFortranOrderError(const std::string& path) {
-  return FileError(path,
-                   "is in Fortran order. Save it with numpy.save(file, "
-                   "numpy.ascontiguousarray(array))");
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, ": is in Fortran order. Save it with numpy.save(file, ",
+                   "numpy.ascontiguousarray(array))"));
 }
 
-absl::Status NpySizeError(const std::string& path, const ArrayType& type, uint64_t got_bytes) {
-  const std::optional<uint64_t> expected = BytesOf(type);
-  if (!expected.has_value()) {
-    return FileError(path, absl::StrCat("says that it holds ", Describe(type),
-                                        ", which is more than ", FormatBytes(kMaxArrayBytes)));
-  }
-  return FileError(path, absl::StrCat("says that it holds ", Describe(type), " = ", *expected,
-                                      " bytes, but has ", got_bytes,
-                                      " behind its header. It was cut off or added to"));
+absl::Status NpySizeError(const std::string& path, const ArrayType& type, uint64_t expected_bytes,
+                          uint64_t got_bytes) {
+  const std::string array = Describe(type);
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, ": says that it holds ", array, " = ", expected_bytes, " bytes, but has ",
+                   got_bytes, " behind its header. It was cut off or added to: write it again"));
+}
+
+absl::Status NpyTooLargeError(const std::string& path, const ArrayType& type) {
+  const std::string array = Describe(type);
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, ": says that it holds ", array,
+                   ", which is more than 1 GiB, the most that a job can have"));
 }
 
 absl::Status PngDamagedError(const std::string& path, absl::string_view what) {
-  return FileError(path, absl::StrCat("is not a readable PNG file: ", what));
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, ": is not a readable PNG file: ", what, ". Write it again"));
 }
 
 absl::Status PngKindError(const std::string& path, absl::string_view kind) {
-  return FileError(path,
-                   absl::StrCat("is a PNG ", kind, "; possible are 8-bit gray and 8-bit RGB. ",
-                                "Convert it, for example with `convert ", path,
-                                " -alpha off -depth 8 png24:out.png`"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      path, ": is a PNG ", kind, "; possible are 8-bit gray and 8-bit RGB. ",
+      "Convert it, for example with `convert ", path, " -alpha off -depth 8 png24:out.png`"));
 }
 
 absl::Status PngTooLargeError(const std::string& path, uint32_t width, uint32_t height) {
-  return FileError(path, absl::StrCat("has ", width, " × ", height, " pixels, more than ",
-                                      "a picture of 256 MiB has. Use .npy"));
+  return absl::InvalidArgumentError(absl::StrCat(path, ": has ", width, " × ", height,
+                                                 " pixels, more than a picture of 256 MiB has. ",
+                                                 "Use .npy"));
 }
 
 absl::Status PngTypeError(const std::string& path, const ArrayType& type) {
-  return FileError(
-      path, absl::StrCat("a PNG file holds u8 [height, width] or u8 [height, width, 3], ", "not ",
-                         Describe(type), ". Cast to u8 first, or write .npy instead"));
+  const std::string array = Describe(type);
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, ": a PNG file holds u8 [height, width] or u8 [height, width, 3], not ",
+                   array, ". Cast to u8 first, or write .npy instead"));
 }
 
 absl::Status BindingSyntaxError(absl::string_view option, absl::string_view text) {
-  return absl::InvalidArgumentError(absl::StrCat("--", option, " ", text, ": write --", option, " ",
-                                                 option == "input" ? "NODE" : "NAME", "=FILE"));
+  const absl::string_view name = option == "input" ? "NODE" : "NAME";
+  return absl::InvalidArgumentError(
+      absl::StrCat("--", option, " ", text, ": write --", option, " ", name, "=FILE"));
 }
 
-absl::Status BindingNameError(absl::string_view option, absl::string_view name,
-                              absl::string_view nearest) {
-  return absl::InvalidArgumentError(absl::StrCat("--", option, ": the job has no ",
-                                                 option == "input" ? "upload node" : "output",
-                                                 " \"", name, "\".", kernels::DidYouMean(nearest)));
+absl::Status NoSuchUploadError(absl::string_view name, absl::string_view nearest) {
+  return absl::InvalidArgumentError(absl::StrCat("--input: the job has no upload node \"", name,
+                                                 "\".", kernels::DidYouMean(nearest)));
+}
+
+absl::Status NoSuchOutputNameError(absl::string_view name, absl::string_view nearest) {
+  return absl::InvalidArgumentError(absl::StrCat("--output: the job has no output \"", name, "\".",
+                                                 kernels::DidYouMean(nearest)));
 }
 
 absl::Status BoundTwiceError(absl::string_view option, absl::string_view name) {
@@ -119,30 +129,31 @@ absl::Status BoundTwiceError(absl::string_view option, absl::string_view name) {
       absl::StrCat("--", option, " names \"", name, "\" twice: give it one file"));
 }
 
-FieldViolation InputTypeViolation(const std::string& field, const std::string& node,
+FieldViolation InputTypeViolation(const std::string& field, const std::string& upload,
                                   const std::string& file, const ArrayType& got,
                                   const std::string& expected) {
-  return {field, absl::StrCat("node \"", node, "\": ", file, " holds ", Describe(got),
-                              ", but the node uploads ", expected,
-                              ". Convert the file, or change the buffer in the job")};
+  const std::string array = Describe(got);
+  return {field,
+          absl::StrCat("node \"", upload, "\": ", file, " holds ", array, ", but the node uploads ",
+                       expected, ". Convert the file, or change the buffer in the job")};
 }
 
-FieldViolation InputSizeViolation(const std::string& field, const std::string& node,
+FieldViolation InputSizeViolation(const std::string& field, const std::string& upload,
                                   const std::string& file, uint64_t got_bytes,
                                   uint64_t expected_bytes) {
-  return {field, absl::StrCat("node \"", node, "\": ", file, " has ", got_bytes,
+  return {field, absl::StrCat("node \"", upload, "\": ", file, " has ", got_bytes,
                               " bytes, but the node uploads ", expected_bytes,
                               ". Use another file, or change the buffer in the job")};
 }
 
-FieldViolation InputFileViolation(const std::string& field, const std::string& node,
-                                  const absl::Status& why) {
-  return {field, absl::StrCat("node \"", node, "\": ", why.message())};
+FieldViolation InputFileViolation(const std::string& field, const std::string& upload,
+                                  absl::string_view why) {
+  return {field, absl::StrCat("node \"", upload, "\": ", why)};
 }
 
 FieldViolation OutputFileViolation(const std::string& field, const std::string& output,
-                                   const absl::Status& why) {
-  return {field, absl::StrCat("output \"", output, "\": ", why.message())};
+                                   absl::string_view why) {
+  return {field, absl::StrCat("output \"", output, "\": ", why)};
 }
 
 FieldViolation OutputCollisionViolation(const std::string& field, const std::string& output,
@@ -159,7 +170,7 @@ absl::Status ShapeSyntaxError(absl::string_view text) {
 absl::Status DataTypeNameError(absl::string_view text, absl::string_view nearest) {
   return absl::InvalidArgumentError(
       absl::StrCat("--dtype ", text, ": there is no such type.", kernels::DidYouMean(nearest),
-                   " Types are f16, bf16, f32, f64, i8 to i64, u8 to ", "u64"));
+                   " Types are f16, bf16, f32, f64, i8 to i64, ", "u8 to u64"));
 }
 
 absl::Status BufferMismatchError(const std::string& buffer, const std::string& file,
@@ -175,8 +186,8 @@ absl::Status NoDaemonProgramError(const std::string& path) {
 }
 
 absl::Status DaemonStartError(absl::string_view log) {
-  return absl::UnavailableError(
-      absl::StrCat("the private weftd did not start. It said:\n", log.empty() ? "(nothing)" : log));
+  const absl::string_view words = log.empty() ? "(nothing)" : log;
+  return absl::UnavailableError(absl::StrCat("the private weftd did not start. It said:\n", words));
 }
 
 absl::Status NoGraphvizError() {

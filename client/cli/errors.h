@@ -13,53 +13,85 @@
 
 namespace weft::cli {
 
-// Files. CannotWriteError is marked so that ExitCodeOf tells it from the server's errors.
+// ---- Files ------------------------------------------------------------------------------------
+// A file that was named is not there, may not be read, or is a folder.
 absl::Status CannotReadError(const std::string& path, int error_number);
+// A file is larger than any job may be.
 absl::Status FileTooLargeError(const std::string& path, uint64_t max_bytes);
+// A file could not be written (exit status 8); the one that was there before is as it was.
 absl::Status CannotWriteError(const std::string& path, int error_number);
+// True for CannotWriteError, whose code is that of the system's error.
 bool IsCannotWrite(const absl::Status& status);
 
-// .npy
+// ---- .npy -------------------------------------------------------------------------------------
+// A file that ends in .npy is not one, or its header is not as NumPy writes it.
 absl::Status NpyDamagedError(const std::string& path, absl::string_view what);
+// The elements of a .npy file have a type that jobs do not have.
 absl::Status NpyDataTypeError(const std::string& path, absl::string_view descr);
+// Jobs are little-endian.
 absl::Status NpyByteOrderError(const std::string& path, absl::string_view descr);
+// Jobs are row-major.
 absl::Status NpyFortranOrderError(const std::string& path);
-absl::Status NpySizeError(const std::string& path, const ArrayType& type, uint64_t got_bytes);
+// A .npy file has fewer or more bytes than its header says.
+absl::Status NpySizeError(const std::string& path, const ArrayType& type, uint64_t expected_bytes,
+                          uint64_t got_bytes);
+// A .npy file says that it has more than any job may have.
+absl::Status NpyTooLargeError(const std::string& path, const ArrayType& type);
 
-// .png
+// ---- .png -------------------------------------------------------------------------------------
+// A file that ends in .png is not one, is cut off, or a checksum in it is wrong.
 absl::Status PngDamagedError(const std::string& path, absl::string_view what);
+// A PNG has a palette, an alpha channel, 16 bits a channel, or fewer than 8: its values would not
+// arrive as they are.
 absl::Status PngKindError(const std::string& path, absl::string_view kind);
+// A picture has more pixels than the decoder may take memory for.
 absl::Status PngTooLargeError(const std::string& path, uint32_t width, uint32_t height);
+// A .png file cannot hold the output that is bound to it.
 absl::Status PngTypeError(const std::string& path, const ArrayType& type);
 
-// Binding files to nodes and outputs.
+// ---- Binding files to nodes and outputs ---------------------------------------------------------
+// The value of --input or --output has no name, no "=" or no file.
 absl::Status BindingSyntaxError(absl::string_view option, absl::string_view text);
-absl::Status BindingNameError(absl::string_view option, absl::string_view name,
-                              absl::string_view nearest);
+// --input names something that is no upload node.
+absl::Status NoSuchUploadError(absl::string_view name, absl::string_view nearest);
+// --output names something that is no output.
+absl::Status NoSuchOutputNameError(absl::string_view name, absl::string_view nearest);
+// --input or --output gives one name two files.
 absl::Status BoundTwiceError(absl::string_view option, absl::string_view name);
-FieldViolation InputTypeViolation(const std::string& field, const std::string& node,
+// The array in a file has another type or shape than the view that it is uploaded into. (Sizes of 1
+// do not count.)
+FieldViolation InputTypeViolation(const std::string& field, const std::string& upload,
                                   const std::string& file, const ArrayType& got,
                                   const std::string& expected);
-FieldViolation InputSizeViolation(const std::string& field, const std::string& node,
+// A file of raw bytes has another size than the view that it is uploaded into.
+FieldViolation InputSizeViolation(const std::string& field, const std::string& upload,
                                   const std::string& file, uint64_t got_bytes,
                                   uint64_t expected_bytes);
-FieldViolation InputFileViolation(const std::string& field, const std::string& node,
-                                  const absl::Status& why);
+// The file of an upload cannot be read, for one of the reasons above.
+FieldViolation InputFileViolation(const std::string& field, const std::string& upload,
+                                  absl::string_view why);
+// The file of an output cannot hold it, for one of the reasons above.
 FieldViolation OutputFileViolation(const std::string& field, const std::string& output,
-                                   const absl::Status& why);
+                                   absl::string_view why);
+// An output would be written over the job file, an input of the job or another output.
 FieldViolation OutputCollisionViolation(const std::string& field, const std::string& output,
                                         const std::string& file, const std::string& other);
 
-// Options.
+// ---- Options ------------------------------------------------------------------------------------
 absl::Status ShapeSyntaxError(absl::string_view text);
 absl::Status DataTypeNameError(absl::string_view text, absl::string_view nearest);
+// `weft put` was given a file that does not fit the buffer of that name.
 absl::Status BufferMismatchError(const std::string& buffer, const std::string& file,
                                  const std::string& got, const std::string& expected);
 
-// Programs that the command line starts.
+// ---- Programs that weft starts ------------------------------------------------------------------
+// `weft run --local` finds no weftd beside itself.
 absl::Status NoDaemonProgramError(const std::string& path);
+// The weftd of `weft run --local` ended, or was not ready in two minutes; `log` is what it said.
 absl::Status DaemonStartError(absl::string_view log);
+// `weft plan --svg` needs graphviz.
 absl::Status NoGraphvizError();
+// Graphviz was started and failed: draw fewer nodes with --max-nodes, or look at --dot.
 absl::Status GraphvizError(absl::string_view what);
 
 }  // namespace weft::cli

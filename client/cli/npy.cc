@@ -84,7 +84,8 @@ class Scanner {
 };
 
 struct Dictionary {
-  std::string descr;  // empty: not there yet (an empty text is no type)
+  bool has_descr = false;
+  std::string descr;  // not std::optional: GCC 12 at -O3 takes its text for uninitialised
   std::optional<bool> fortran_order;
   std::optional<std::vector<int64_t>> shape;
 };
@@ -106,10 +107,11 @@ std::optional<std::vector<int64_t>> TakeShape(Scanner& scanner) {
 
 // One value of the dictionary; false when it is not of the kind that `key` has.
 bool TakeEntry(absl::string_view key, Scanner& scanner, Dictionary& dictionary) {
-  if (key == "descr" && dictionary.descr.empty()) {
+  if (key == "descr" && !dictionary.has_descr) {
     const std::optional<absl::string_view> descr = scanner.TakeText();
     if (descr.has_value()) dictionary.descr.assign(descr->data(), descr->size());
-    return !dictionary.descr.empty();
+    dictionary.has_descr = descr.has_value();
+    return dictionary.has_descr;
   }
   if (key == "fortran_order" && !dictionary.fortran_order.has_value()) {
     if (scanner.TakeWord("True")) {
@@ -143,7 +145,7 @@ absl::StatusOr<Dictionary> ParseDictionary(const std::string& path, absl::string
     scanner.Take(',');
   }
   if (!scanner.AtEnd()) return NpyDamagedError(path, "its header goes on behind the dictionary");
-  if (dictionary.descr.empty() || !dictionary.fortran_order || !dictionary.shape) {
+  if (!dictionary.has_descr || !dictionary.fortran_order || !dictionary.shape) {
     return NpyDamagedError(path, "its header lacks descr, fortran_order or shape");
   }
   return dictionary;
@@ -200,7 +202,11 @@ absl::StatusOr<NpyHeader> ParseNpyHeader(const std::string& path, absl::string_v
   // With one dimension both orders are the same bytes.
   if (*dictionary.fortran_order && header.type.shape.size() > 1) return NpyFortranOrderError(path);
   const uint64_t got_bytes = file.size() - header.header_bytes;
-  if (BytesOf(header.type) != got_bytes) return NpySizeError(path, header.type, got_bytes);
+  const std::optional<uint64_t> expected_bytes = BytesOf(header.type);
+  if (!expected_bytes.has_value()) return NpyTooLargeError(path, header.type);
+  if (*expected_bytes != got_bytes) {
+    return NpySizeError(path, header.type, *expected_bytes, got_bytes);
+  }
   return header;
 }
 

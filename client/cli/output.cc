@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "absl/time/time.h"
 #include "base/error_context.h"
 
@@ -126,7 +127,11 @@ std::string FormatDataType(v1::DataType data_type) {
 void PrintError(std::ostream& err, absl::string_view command, const absl::Status& status) {
   const std::vector<FieldViolation> violations = ViolationsOf(status);
   if (violations.empty()) {
-    err << command << ": " << Printable(status.message()) << "\n";
+    // Lines after the first (what another program said) are set off from it.
+    const std::vector<absl::string_view> lines =
+        absl::StrSplit(absl::StripTrailingAsciiWhitespace(status.message()), '\n');
+    err << command << ": " << Printable(lines.front()) << "\n";
+    for (size_t i = 1; i < lines.size(); ++i) err << "  " << Printable(lines[i]) << "\n";
     return;
   }
   err << command << ": " << violations.size()

@@ -71,6 +71,12 @@ TEST(PrintErrorTest, EveryViolationHasItsLine) {
             "  nodes[1]: too\n");
 }
 
+TEST(PrintErrorTest, LinesOfAMessageAreSetOffAndCannotSteerTheTerminal) {
+  std::ostringstream err;
+  PrintError(err, "weft", absl::UnavailableError("it said:\na\x1b[2J\nb\n"));
+  EXPECT_EQ(err.str(), "weft: it said:\n  a\\x1b[2J\n  b\n");
+}
+
 v1::JobResult WithTimeline() {
   v1::JobResult result;
   result.mutable_info()->set_id("7");
