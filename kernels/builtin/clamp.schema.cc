@@ -8,7 +8,8 @@ KernelSchema ClampSchema() {
   schema.name = "clamp";
   schema.summary = "y = x limited to [low, high].";
   schema.doc =
-      "NaN stays NaN. y may be x. low defaults to 0, so that clamp without low is a rectified "
+      "NaN stays NaN, and a NaN bound makes every result NaN. y may be x. low defaults to 0, so "
+      "that clamp without low is a rectified "
       "linear unit up to high.";
   schema.arguments = {
       Buffer("x", "the operand", Access::kRead, OneOf(Arithmetic()), Of({4})),

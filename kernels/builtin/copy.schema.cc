@@ -9,7 +9,7 @@ KernelSchema CopySchema() {
   schema.summary = "dst = src, element by element.";
   schema.doc = "Bits are kept, NaN payloads too.";
   schema.arguments = {
-      Buffer("src", "what is read", Access::kRead, OneOf(Arithmetic()), Of({2})),
+      Buffer("src", "what is read", Access::kRead, OneOf(AnyType()), Of({2})),
       Buffer("dst", "what is written", Access::kWrite, SameAs(0), Of({2})),
       Extent("n", "elements", Count(0)),
   };

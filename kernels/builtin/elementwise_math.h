@@ -27,9 +27,7 @@ WEFT_HOST_DEVICE T MulElement(T a, T b) {
 }
 template <typename T>
 WEFT_HOST_DEVICE T ClampElement(T x, Compute<T> low, Compute<T> high) {
-  const Compute<T> value = Load(x);
-  if (IsNan(value)) return x;
-  return Store<T>(value < low ? low : high < value ? high : value);
+  return Store<T>(Clamp(Load(x), low, high));
 }
 
 // Float to integer: truncated, clamped to the range, NaN to 0. Integer to integer: low bits. To a float: rounded once

@@ -9,7 +9,7 @@ KernelSchema GaussianBlurSchema() {
   schema.summary = "dst = src blurred by a Gaussian.";
   schema.doc =
       "Separable, radius ceil(3 sigma), at most 64; f32 arithmetic; pixels beyond the border are "
-      "the nearest ones inside."
+      "the nearest ones inside. "
       "u8 results are rounded to nearest.";
   schema.arguments = {
       Buffer("src", "height x width, row-major", Access::kRead, OneOf({DType::kU8, DType::kF32}),
@@ -22,8 +22,8 @@ KernelSchema GaussianBlurSchema() {
   };
   schema.key = {SymbolKey::Kind::kDType, {0}};
   schema.workspace = {Of({3, 4}), 1, UINT64_MAX, 4};
-  schema.phases = {{"gaussian_blur", "rows", Elementwise(Of({3, 4}))},
-                   {"gaussian_blur", "cols", Elementwise(Of({3, 4}))}};
+  schema.phases = {{"gaussian_blur", "rows", Pixels(Of({3}), Of({4}), 64)},
+                   {"gaussian_blur", "cols", Pixels(Of({3}), Of({4}), 64)}};
   return schema;
 }
 

@@ -1,15 +1,26 @@
 // gaussian_blur, sobel, rgb_to_gray, stencil5. Pixels beyond the border are the nearest ones inside.
-#include "kernels/builtin/device_index.cuh"
+#include "kernels/builtin/device_math.cuh"
 #include "kernels/builtin/image_math.h"
 
 namespace weft::kernels {
 namespace {
 
+// visit(row, col) for every pixel; neighbouring threads take neighbouring columns. Any grid and block covers any image.
+template <typename Visit>
+__device__ __forceinline__ void ForEachPixel(int64_t height, int64_t width, Visit visit) {
+  const int64_t row_stride = static_cast<int64_t>(gridDim.y) * blockDim.y;
+  for (int64_t row = static_cast<int64_t>(blockIdx.y) * blockDim.y + threadIdx.y; row < height;
+       row += row_stride) {
+    for (int64_t col = FirstIndex(); col < width; col += GridStride()) visit(row, col);
+  }
+}
+
 // Weights by distance, divided by their sum (both sides of the centre counted). REQUIRES: all threads of the block call.
 __device__ void MakeWeights(float* weights, int radius, double sigma) {
-  for (int i = threadIdx.x; i <= radius; i += blockDim.x) weights[i] = BlurWeight(i, sigma);
+  const int thread = threadIdx.y * blockDim.x + threadIdx.x;
+  for (int i = thread; i <= radius; i += blockDim.x * blockDim.y) weights[i] = BlurWeight(i, sigma);
   __syncthreads();
-  if (threadIdx.x == 0) {
+  if (thread == 0) {
     float sum = weights[0];
     for (int i = 1; i <= radius; ++i) sum += 2 * weights[i];
     for (int i = 0; i <= radius; ++i) weights[i] /= sum;
@@ -17,53 +28,54 @@ __device__ void MakeWeights(float* weights, int radius, double sigma) {
   __syncthreads();
 }
 
-// Along rows into the workspace (kAlongRows), then along columns into dst.
-template <bool kAlongRows, typename In, typename Out>
+enum class Along { kRows, kColumns };
+
+// Along rows into the workspace, then along columns into dst.
+template <Along kAlong, typename In, typename Out>
 __device__ void Blur(const In* in, Out* out, double sigma, int64_t height, int64_t width) {
   __shared__ float weights[kMaxBlurRadius + 1];
   const int radius = BlurRadius(sigma);
   MakeWeights(weights, radius, sigma);
-  for (int64_t i = FirstIndex(); i < height * width; i += GridStride()) {
-    const int64_t row = i / width;
-    const int64_t col = i % width;
-    const auto at = [&](int offset) {
-      return static_cast<float>(kAlongRows ? in[row * width + ClampIndex(col + offset, width)]
-                                           : in[ClampIndex(row + offset, height) * width + col]);
-    };
-    float sum = weights[0] * at(0);
+  ForEachPixel(height, width, [&](int64_t row, int64_t col) {
+    const In* line = kAlong == Along::kRows ? in + row * width : in + col;
+    const int64_t step = kAlong == Along::kRows ? 1 : width;
+    const int64_t place = kAlong == Along::kRows ? col : row;
+    const int64_t size = kAlong == Along::kRows ? width : height;
+    float sum = weights[0] * static_cast<float>(line[place * step]);
     for (int offset = 1; offset <= radius; ++offset) {
-      sum += weights[offset] * (at(-offset) + at(offset));
+      const float before = static_cast<float>(line[ClampIndex(place - offset, size) * step]);
+      const float behind = static_cast<float>(line[ClampIndex(place + offset, size) * step]);
+      sum += weights[offset] * (before + behind);
     }
-    out[i] = StorePixel<Out>(sum);
-  }
+    out[row * width + col] = StorePixel<Out>(sum);
+  });
 }
 
 template <typename T>
 __device__ void Sobel(const T* src, T* dst, int64_t height, int64_t width) {
-  for (int64_t i = FirstIndex(); i < height * width; i += GridStride()) {
-    const int64_t row = i / width;
-    const int64_t col = i % width;
+  ForEachPixel(height, width, [&](int64_t row, int64_t col) {
     float p[3][3];
+#pragma unroll
     for (int dy = -1; dy <= 1; ++dy) {
       const T* line = src + ClampIndex(row + dy, height) * width;
+#pragma unroll
       for (int dx = -1; dx <= 1; ++dx) {
         p[dy + 1][dx + 1] = static_cast<float>(line[ClampIndex(col + dx, width)]);
       }
     }
-    dst[i] = SobelPixel<T>(p);
-  }
+    dst[row * width + col] = SobelPixel<T>(p);
+  });
 }
 
 template <typename T>
 __device__ void Stencil(const T* src, T* dst, T alpha, int64_t height, int64_t width) {
-  for (int64_t i = FirstIndex(); i < height * width; i += GridStride()) {
-    const int64_t row = i / width;
-    const int64_t col = i % width;
-    dst[i] = StencilPoint(src[i], src[ClampIndex(row - 1, height) * width + col],
-                          src[ClampIndex(row + 1, height) * width + col],
-                          src[row * width + ClampIndex(col - 1, width)],
-                          src[row * width + ClampIndex(col + 1, width)], alpha);
-  }
+  ForEachPixel(height, width, [&](int64_t row, int64_t col) {
+    const T* here = src + row * width;
+    dst[row * width + col] =
+        StencilPoint(here[col], src[ClampIndex(row - 1, height) * width + col],
+                     src[ClampIndex(row + 1, height) * width + col],
+                     here[ClampIndex(col - 1, width)], here[ClampIndex(col + 1, width)], alpha);
+  });
 }
 
 }  // namespace
@@ -71,11 +83,11 @@ __device__ void Stencil(const T* src, T* dst, T alpha, int64_t height, int64_t w
 #define WEFT_DEFINE(name, T)                                                            \
   extern "C" __global__ void weft_gaussian_blur_##name##_rows(                          \
       const T* src, T* dst, double sigma, int64_t height, int64_t width, float* work) { \
-    Blur<true, T, float>(src, work, sigma, height, width);                              \
+    Blur<Along::kRows>(src, work, sigma, height, width);                                \
   }                                                                                     \
   extern "C" __global__ void weft_gaussian_blur_##name##_cols(                          \
       const T* src, T* dst, double sigma, int64_t height, int64_t width, float* work) { \
-    Blur<false, float, T>(work, dst, sigma, height, width);                             \
+    Blur<Along::kColumns>(work, dst, sigma, height, width);                             \
   }                                                                                     \
   extern "C" __global__ void weft_sobel_##name(const T* src, T* dst, int64_t height,    \
                                                int64_t width) {                         \

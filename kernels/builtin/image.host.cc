@@ -1,12 +1,37 @@
-// CPU twins of image.cu.
+// CPU twins of image.cu. Inner loops run along a line of floats with a margin, without a test for the border, so that the
+// compiler makes vectors of them; the operations on a pixel and their order are those of the CUDA code.
+#include <algorithm>
 #include <array>
 #include <iterator>
+#include <vector>
 
 #include "kernels/builtin/host_tables.h"
 #include "kernels/builtin/image_math.h"
 
 namespace weft::kernels {
 namespace {
+
+// A line as floats with `margin` more on either side, copies of the first and the last pixel.
+class PaddedLine {
+ public:
+  PaddedLine(int64_t width, int64_t margin)
+      : width_(width), margin_(margin), values_(static_cast<size_t>(width + 2 * margin)) {}
+
+  template <typename T>
+  void Set(const T* line) {
+    float* first = values_.data() + margin_;
+    for (int64_t i = 0; i < width_; ++i) first[i] = static_cast<float>(line[i]);
+    std::fill(values_.data(), first, first[0]);
+    std::fill(first + width_, first + width_ + margin_, first[width_ - 1]);
+  }
+  // at()[i] is pixel i; i may be from -margin to width + margin - 1.
+  const float* at() const { return values_.data() + margin_; }
+
+ private:
+  int64_t width_;
+  int64_t margin_;
+  std::vector<float> values_;
+};
 
 std::array<float, kMaxBlurRadius + 1> MakeWeights(int radius, double sigma) {
   std::array<float, kMaxBlurRadius + 1> weights{};
@@ -17,44 +42,65 @@ std::array<float, kMaxBlurRadius + 1> MakeWeights(int radius, double sigma) {
   return weights;
 }
 
-template <bool kAlongRows, typename In, typename Out>
-void Blur(const In* in, Out* out, double sigma, int64_t height, int64_t width) {
+// sums[i] += weight * (before[i] + behind[i])
+void AddPair(float* sums, const float* before, const float* behind, float weight, int64_t width) {
+  for (int64_t i = 0; i < width; ++i) sums[i] += weight * (before[i] + behind[i]);
+}
+
+void StartSums(float* sums, const float* centre, float weight, int64_t width) {
+  for (int64_t i = 0; i < width; ++i) sums[i] = weight * centre[i];
+}
+
+template <typename T>
+void BlurRows(const T* src, T*, double sigma, int64_t height, int64_t width, float* work) {
+  if (height == 0 || width == 0) return;
   const int radius = BlurRadius(sigma);
   const auto weights = MakeWeights(radius, sigma);
+  PaddedLine line(width, radius);
   for (int64_t row = 0; row < height; ++row) {
-    for (int64_t col = 0; col < width; ++col) {
-      const auto at = [&](int offset) {
-        return static_cast<float>(kAlongRows ? in[row * width + ClampIndex(col + offset, width)]
-                                             : in[ClampIndex(row + offset, height) * width + col]);
-      };
-      float sum = weights[0] * at(0);
-      for (int offset = 1; offset <= radius; ++offset)
-        sum += weights[offset] * (at(-offset) + at(offset));
-      out[row * width + col] = StorePixel<Out>(sum);
+    line.Set(src + row * width);
+    float* sums = work + row * width;
+    StartSums(sums, line.at(), weights[0], width);
+    for (int offset = 1; offset <= radius; ++offset) {
+      AddPair(sums, line.at() - offset, line.at() + offset, weights[offset], width);
     }
   }
 }
 
 template <typename T>
-void BlurRows(const T* src, T*, double sigma, int64_t height, int64_t width, float* work) {
-  Blur<true>(src, work, sigma, height, width);
-}
-template <typename T>
 void BlurCols(const T*, T* dst, double sigma, int64_t height, int64_t width, float* work) {
-  Blur<false>(work, dst, sigma, height, width);
+  const int radius = BlurRadius(sigma);
+  const auto weights = MakeWeights(radius, sigma);
+  std::vector<float> sums(static_cast<size_t>(width));
+  for (int64_t row = 0; row < height; ++row) {
+    StartSums(sums.data(), work + row * width, weights[0], width);
+    for (int offset = 1; offset <= radius; ++offset) {
+      AddPair(sums.data(), work + ClampIndex(row - offset, height) * width,
+              work + ClampIndex(row + offset, height) * width, weights[offset], width);
+    }
+    for (int64_t i = 0; i < width; ++i) dst[row * width + i] = StorePixel<T>(sums[i]);
+  }
 }
 
 template <typename T>
 void Sobel(const T* src, T* dst, int64_t height, int64_t width) {
+  if (height == 0 || width == 0) return;
+  std::array<PaddedLine, 3> lines = {PaddedLine(width, 1), PaddedLine(width, 1),
+                                     PaddedLine(width, 1)};
+  // Row r is in lines[(r + 1) % 3]; three rows are there at any time.
+  lines[0].Set(src);
+  lines[1].Set(src);
   for (int64_t row = 0; row < height; ++row) {
-    for (int64_t col = 0; col < width; ++col) {
-      float p[3][3];
-      for (int dy = -1; dy <= 1; ++dy) {
-        const T* line = src + ClampIndex(row + dy, height) * width;
-        for (int dx = -1; dx <= 1; ++dx)
-          p[dy + 1][dx + 1] = static_cast<float>(line[ClampIndex(col + dx, width)]);
-      }
-      dst[row * width + col] = SobelPixel<T>(p);
+    lines[(row + 2) % 3].Set(src + ClampIndex(row + 1, height) * width);
+    const float* up = lines[row % 3].at();
+    const float* here = lines[(row + 1) % 3].at();
+    const float* down = lines[(row + 2) % 3].at();
+    T* out = dst + row * width;
+    for (int64_t i = 0; i < width; ++i) {
+      const float p[3][3] = {{up[i - 1], up[i], up[i + 1]},
+                             {here[i - 1], here[i], here[i + 1]},
+                             {down[i - 1], down[i], down[i + 1]}};
+      out[i] = SobelPixel<T>(p);
     }
   }
 }
@@ -65,11 +111,16 @@ void Stencil(const T* src, T* dst, T alpha, int64_t height, int64_t width) {
     const T* up = src + ClampIndex(row - 1, height) * width;
     const T* here = src + row * width;
     const T* down = src + ClampIndex(row + 1, height) * width;
-    for (int64_t col = 0; col < width; ++col) {
-      dst[row * width + col] =
-          StencilPoint(here[col], up[col], down[col], here[ClampIndex(col - 1, width)],
-                       here[ClampIndex(col + 1, width)], alpha);
+    T* out = dst + row * width;
+    const auto at_border = [&](int64_t i) {
+      out[i] = StencilPoint(here[i], up[i], down[i], here[ClampIndex(i - 1, width)],
+                            here[ClampIndex(i + 1, width)], alpha);
+    };
+    if (width > 0) at_border(0);
+    for (int64_t i = 1; i < width - 1; ++i) {
+      out[i] = StencilPoint(here[i], up[i], down[i], here[i - 1], here[i + 1], alpha);
     }
+    if (width > 1) at_border(width - 1);
   }
 }
 

@@ -8,8 +8,8 @@ KernelSchema MatmulSchema() {
   schema.name = "matmul";
   schema.summary = "c = a * b.";
   schema.doc =
-      "Products and sums in the compute type, each rounded, in order of k; the result is rounded "
-      "once to the type of c.";
+      "Sums in the compute type, in order of k, rounded once to the type of c. A GPU fuses each "
+      "product with its addition, the CPU rounds both.";
   schema.arguments = {
       Buffer("a", "m x k, row-major", Access::kRead, OneOf(Floats()), Of({3, 5})),
       Buffer("b", "k x n, row-major", Access::kRead, SameAs(0), Of({5, 4})),
@@ -19,7 +19,7 @@ KernelSchema MatmulSchema() {
       Extent("k", "columns of a, rows of b", Dimension(0, 0)),
   };
   schema.key = {SymbolKey::Kind::kDType, {0}};
-  schema.phases = {{"matmul", "", Tiled(Of({3}), Of({4}), 16, 16, 16)}};
+  schema.phases = {{"matmul", "", Tiled(Of({3}), Of({4}), 64, 16, 16)}};
   return schema;
 }
 

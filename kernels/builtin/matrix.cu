@@ -1,5 +1,5 @@
 // transpose, matmul, add_rows, softmax.
-#include "kernels/builtin/device_index.cuh"
+#include "kernels/builtin/device_math.cuh"
 
 namespace weft::kernels {
 namespace {
@@ -30,63 +30,141 @@ __device__ void Transpose(const T* src, T* dst, int64_t rows, int64_t cols) {
   }
 }
 
-constexpr int kMatTile = 16;
+// Block 16 × 16; a tile of 64 × 64 of c a block, 4 × 4 a thread, 16 of k at a time.
+constexpr int kMatSide = 16;
+constexpr int kMatItems = 4;
+constexpr int kMatTile = kMatSide * kMatItems;
+constexpr int kMatDepth = 16;
 
-// Block 16 × 16, a tile of c a block; products are summed in order of k, in the compute type.
+__device__ __forceinline__ float MultiplyAdd(float a, float b, float c) { return fmaf(a, b, c); }
+__device__ __forceinline__ double MultiplyAdd(double a, double b, double c) { return fma(a, b, c); }
+
+// Elements of a and b for one step of k. The extra columns spread the writes of a, which run along k, over the banks.
+template <typename C>
+struct MatTiles {
+  C a[kMatDepth][kMatTile + 2];
+  C b[kMatDepth][kMatTile];
+};
+
+// Zeros stand for what lies outside of a matrix.
 template <typename T>
-__device__ void Matmul(const T* a, const T* b, T* c, int64_t m, int64_t n, int64_t k) {
+__device__ __forceinline__ Compute<T> At(const T* matrix, int64_t rows, int64_t cols, int64_t row,
+                                         int64_t col) {
+  return row < rows && col < cols ? Load(matrix[row * cols + col]) : Compute<T>{0};
+}
+
+struct MatExtents {
+  int64_t m;
+  int64_t n;
+  int64_t k;
+};
+
+// The tile of c at (row0, col0). Sums run in order of k, each product fused with its addition.
+template <typename T>
+__device__ __forceinline__ void MatmulTile(const T* a, const T* b, T* c, const MatExtents& size,
+                                           int64_t row0, int64_t col0) {
   using C = Compute<T>;
-  __shared__ C tile_a[kMatTile][kMatTile];
-  __shared__ C tile_b[kMatTile][kMatTile];
-  const int x = threadIdx.x;
-  const int y = threadIdx.y;
-  for (int64_t row0 = static_cast<int64_t>(blockIdx.y) * kMatTile; row0 < m;
-       row0 += static_cast<int64_t>(gridDim.y) * kMatTile) {
-    for (int64_t col0 = static_cast<int64_t>(blockIdx.x) * kMatTile; col0 < n;
-         col0 += static_cast<int64_t>(gridDim.x) * kMatTile) {
-      C sum = 0;
-      for (int64_t k0 = 0; k0 < k; k0 += kMatTile) {
-        tile_a[y][x] = row0 + y < m && k0 + x < k ? Load(a[(row0 + y) * k + k0 + x]) : C{0};
-        tile_b[y][x] = k0 + y < k && col0 + x < n ? Load(b[(k0 + y) * n + col0 + x]) : C{0};
-        __syncthreads();
-        for (int i = 0; i < kMatTile; ++i) sum = Plus(sum, Times(tile_a[y][i], tile_b[i][x]));
-        __syncthreads();
+  __shared__ MatTiles<C> tiles;
+  const int thread = threadIdx.y * kMatSide + threadIdx.x;
+  C sums[kMatItems][kMatItems] = {};
+  for (int64_t k0 = 0; k0 < size.k; k0 += kMatDepth) {
+    for (int i = thread; i < kMatTile * kMatDepth; i += kMatSide * kMatSide) {
+      const int a_row = i / kMatDepth;
+      const int a_col = i % kMatDepth;
+      tiles.a[a_col][a_row] = At(a, size.m, size.k, row0 + a_row, k0 + a_col);
+      const int b_row = i / kMatTile;
+      const int b_col = i % kMatTile;
+      tiles.b[b_row][b_col] = At(b, size.k, size.n, k0 + b_row, col0 + b_col);
+    }
+    __syncthreads();
+    for (int i = 0; i < kMatDepth; ++i) {
+#pragma unroll
+      for (int r = 0; r < kMatItems; ++r) {
+        const C factor = tiles.a[i][threadIdx.y + r * kMatSide];
+#pragma unroll
+        for (int q = 0; q < kMatItems; ++q) {
+          sums[r][q] = MultiplyAdd(factor, tiles.b[i][threadIdx.x + q * kMatSide], sums[r][q]);
+        }
       }
-      if (row0 + y < m && col0 + x < n) c[(row0 + y) * n + col0 + x] = Store<T>(sum);
+    }
+    __syncthreads();
+  }
+#pragma unroll
+  for (int r = 0; r < kMatItems; ++r) {
+#pragma unroll
+    for (int q = 0; q < kMatItems; ++q) {
+      const int64_t row = row0 + threadIdx.y + r * kMatSide;
+      const int64_t col = col0 + threadIdx.x + q * kMatSide;
+      if (row < size.m && col < size.n) c[row * size.n + col] = Store<T>(sums[r][q]);
     }
   }
 }
 
-// A block of 256 a row.
+template <typename T>
+__device__ void Matmul(const T* a, const T* b, T* c, const MatExtents& size) {
+  for (int64_t row0 = static_cast<int64_t>(blockIdx.y) * kMatTile; row0 < size.m;
+       row0 += static_cast<int64_t>(gridDim.y) * kMatTile) {
+    for (int64_t col0 = static_cast<int64_t>(blockIdx.x) * kMatTile; col0 < size.n;
+         col0 += static_cast<int64_t>(gridDim.x) * kMatTile) {
+      MatmulTile(a, b, c, size, row0, col0);
+    }
+  }
+}
+
+constexpr int kSoftmaxWarps = 8;
+constexpr int64_t kWarpRowLimit = 1024;  // longer rows get a block each
+
+// Combined over the lanes of the warp, the same in all of them.
 template <typename C, typename Combine>
-__device__ C OverBlock(C value, Combine combine) {
-  __shared__ C of_warp[8];
-  for (int distance = 16; distance > 0; distance /= 2) {
+__device__ __forceinline__ C OverWarp(C value, Combine combine) {
+#pragma unroll
+  for (int distance = kWarp / 2; distance > 0; distance /= 2) {
     value = combine(value, __shfl_xor_sync(kFullWarp, value, distance));
   }
-  if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;
+  return value;
+}
+
+template <typename C, typename Combine>
+__device__ C OverBlock(C value, Combine combine) {
+  __shared__ C of_warp[kSoftmaxWarps];
+  value = OverWarp(value, combine);
+  if (threadIdx.x % kWarp == 0) of_warp[threadIdx.x / kWarp] = value;
   __syncthreads();
   value = of_warp[0];
-  for (int warp = 1; warp < 8; ++warp) value = combine(value, of_warp[warp]);
+  for (int warp = 1; warp < kSoftmaxWarps; ++warp) value = combine(value, of_warp[warp]);
   __syncthreads();
   return value;
 }
 
+// One row by `threads` threads, of which this is number `thread`; over(value, combine) combines over them.
+template <typename T, typename Over>
+__device__ __forceinline__ void SoftmaxRow(const T* x, T* y, int64_t cols, int thread, int threads,
+                                           Over over) {
+  using C = Compute<T>;
+  C largest = -std::numeric_limits<C>::infinity();
+  for (int64_t i = thread; i < cols; i += threads) largest = Max(largest, Load(x[i]));
+  largest = over(largest, [](C a, C b) { return Max(a, b); });
+  CompensatedSum<C> own;
+  for (int64_t i = thread; i < cols; i += threads) own.Add(exp(Load(x[i]) - largest));
+  const C sum = over(own.value(), [](C a, C b) { return a + b; });
+  for (int64_t i = thread; i < cols; i += threads) y[i] = Store<T>(exp(Load(x[i]) - largest) / sum);
+}
+
+// Block of 256: a warp a short row, the block a long one.
 template <typename T>
 __device__ void Softmax(const T* x, T* y, int64_t rows, int64_t cols) {
-  using C = Compute<T>;
-  for (int64_t row = blockIdx.x; row < rows; row += gridDim.x) {
-    const T* in = x + row * cols;
-    C largest = -std::numeric_limits<C>::infinity();
-    for (int64_t i = threadIdx.x; i < cols; i += blockDim.x) largest = Max(largest, Load(in[i]));
-    largest = OverBlock(largest, [](C a, C b) { return Max(a, b); });
-    C sum = 0;
-    for (int64_t i = threadIdx.x; i < cols; i += blockDim.x) sum += exp(Load(in[i]) - largest);
-    sum = OverBlock(sum, [](C a, C b) { return a + b; });
-    for (int64_t i = threadIdx.x; i < cols; i += blockDim.x) {
-      y[row * cols + i] = Store<T>(exp(Load(in[i]) - largest) / sum);
+  if (cols <= kWarpRowLimit) {
+    const int64_t stride = static_cast<int64_t>(gridDim.x) * kSoftmaxWarps;
+    for (int64_t row = static_cast<int64_t>(blockIdx.x) * kSoftmaxWarps + threadIdx.x / kWarp;
+         row < rows; row += stride) {
+      SoftmaxRow(x + row * cols, y + row * cols, cols, threadIdx.x % kWarp, kWarp,
+                 [](auto value, auto combine) { return OverWarp(value, combine); });
     }
-    __syncthreads();
+    return;
+  }
+  for (int64_t row = blockIdx.x; row < rows; row += gridDim.x) {
+    SoftmaxRow(x + row * cols, y + row * cols, cols, threadIdx.x, blockDim.x,
+               [](auto value, auto combine) { return OverBlock(value, combine); });
   }
 }
 
@@ -103,7 +181,7 @@ WEFT_WIDTHS(WEFT_DEFINE)
 #define WEFT_DEFINE(name, T)                                                                    \
   extern "C" __global__ void __launch_bounds__(256)                                             \
       weft_matmul_##name(const T* a, const T* b, T* c, int64_t m, int64_t n, int64_t k) {       \
-    Matmul(a, b, c, m, n, k);                                                                   \
+    Matmul(a, b, c, {m, n, k});                                                                 \
   }                                                                                             \
   extern "C" __global__ void weft_add_rows_##name(const T* x, const T* row, T* y, int64_t rows, \
                                                   int64_t cols) {                               \

@@ -1,4 +1,5 @@
 // CPU twins of matrix.cu.
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <vector>
@@ -24,19 +25,30 @@ void Transpose(const T* src, T* dst, int64_t rows, int64_t cols) {
   }
 }
 
-// Row by row of b, so that the inner loop runs along memory; each sum is still in order of k.
+// sums[col] += factor * row[col]
+template <typename C>
+void AddScaledRow(C* sums, const C* row, C factor, int64_t n) {
+  for (int64_t col = 0; col < n; ++col) sums[col] = Plus(sums[col], Times(factor, row[col]));
+}
+
+// A few rows of c at a time, and a row of b for all of them, so that the inner loop runs along memory and b is read and
+// converted once for those rows. Every sum is in order of k.
 template <typename T>
 void Matmul(const T* a, const T* b, T* c, int64_t m, int64_t n, int64_t k) {
   using C = Compute<T>;
-  std::vector<C> sums(static_cast<size_t>(n));
-  for (int64_t row = 0; row < m; ++row) {
+  constexpr int64_t kRows = 8;
+  std::vector<C> row_of_b(static_cast<size_t>(n));
+  std::vector<C> sums(static_cast<size_t>(n * kRows));
+  for (int64_t row0 = 0; row0 < m; row0 += kRows) {
+    const int64_t rows = std::min(kRows, m - row0);
     std::fill(sums.begin(), sums.end(), C{0});
     for (int64_t i = 0; i < k; ++i) {
-      const C factor = Load(a[row * k + i]);
-      for (int64_t col = 0; col < n; ++col)
-        sums[col] = Plus(sums[col], Times(factor, Load(b[i * n + col])));
+      for (int64_t col = 0; col < n; ++col) row_of_b[col] = Load(b[i * n + col]);
+      for (int64_t row = 0; row < rows; ++row) {
+        AddScaledRow(&sums[row * n], row_of_b.data(), Load(a[(row0 + row) * k + i]), n);
+      }
     }
-    for (int64_t col = 0; col < n; ++col) c[row * n + col] = Store<T>(sums[col]);
+    for (int64_t i = 0; i < rows * n; ++i) c[row0 * n + i] = Store<T>(sums[i]);
   }
 }
 
@@ -55,10 +67,10 @@ void Softmax(const T* x, T* y, int64_t rows, int64_t cols) {
     const T* in = x + r * cols;
     C largest = -std::numeric_limits<C>::infinity();
     for (int64_t i = 0; i < cols; ++i) largest = Max(largest, Load(in[i]));
-    C sum = 0;
-    for (int64_t i = 0; i < cols; ++i) sum += std::exp(Load(in[i]) - largest);
+    CompensatedSum<C> sum;
+    for (int64_t i = 0; i < cols; ++i) sum.Add(std::exp(Load(in[i]) - largest));
     for (int64_t i = 0; i < cols; ++i)
-      y[r * cols + i] = Store<T>(std::exp(Load(in[i]) - largest) / sum);
+      y[r * cols + i] = Store<T>(std::exp(Load(in[i]) - largest) / sum.value());
   }
 }
 

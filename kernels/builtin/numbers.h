@@ -120,4 +120,28 @@ WEFT_HOST_DEVICE C Max(C a, C b) {
   return a < b ? b : a;
 }
 
+// As std::clamp where low <= high; `high` where it is below `low`.
+template <typename C>
+WEFT_HOST_DEVICE C Clamp(C value, C low, C high) {
+  return Min(Max(value, low), high);
+}
+
+// A sum whose error does not grow with the number of terms (Kahan 1965): what each addition rounds off is carried into
+// the next one. REQUIRES: terms of one sign, or NaN.
+template <typename C>
+class CompensatedSum {
+ public:
+  WEFT_HOST_DEVICE void Add(C term) {
+    const C corrected = term - lost_;
+    const C next = Plus(sum_, corrected);
+    lost_ = Plus(Plus(next, -sum_), -corrected);
+    sum_ = next;
+  }
+  WEFT_HOST_DEVICE C value() const { return sum_; }
+
+ private:
+  C sum_ = 0;
+  C lost_ = 0;
+};
+
 }  // namespace weft::kernels

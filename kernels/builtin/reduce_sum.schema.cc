@@ -9,7 +9,7 @@ KernelSchema ReduceSumSchema() {
   schema.summary = "dst[0] = the sum of src.";
   schema.doc =
       "In the sum type of src, in an order that depends on n alone: the same input gives the same "
-      "result. The sum of"
+      "result. The sum of "
       "nothing is 0.";
   schema.arguments = {
       Buffer("src", "what is read", Access::kRead, OneOf(Arithmetic()), Of({2})),

@@ -1,52 +1,78 @@
-// inclusive_scan, exclusive_scan: sums of tiles of 1024 elements into the workspace; one block turns them into offsets;
-// every tile is scanned again and its offset added. The order of additions depends on n alone.
-#include "kernels/builtin/device_index.cuh"
+// inclusive_scan, exclusive_scan: sums of tiles into the workspace; one block turns them into what lies before each tile;
+// every tile is scanned from there.
+#include "kernels/builtin/reduce.cuh"
+#include "kernels/builtin/scan_math.h"
 
 namespace weft::kernels {
 namespace {
 
-constexpr int kScanTile = 1024;  // threads of a block, an element each
+static_assert(kScanThreads == kReduceThreads);
 
-// Inclusive scan over the block's 1024 threads; *total receives the sum of all.
+// A tile in shared memory. A thread's neighbouring items are kScanItems apart from the next thread's; one unused slot
+// after every 32 spreads them over the banks.
 template <typename A>
-__device__ A ScanBlock(A value, A* total) {
-  __shared__ A of_warp[32];
-  const int lane = threadIdx.x % 32;
-  const int warp = threadIdx.x / 32;
-  for (int distance = 1; distance < 32; distance *= 2) {
-    const A other = __shfl_up_sync(kFullWarp, value, distance);
-    if (lane >= distance) value = Plus(other, value);
-  }
-  if (lane == 31) of_warp[warp] = value;
-  __syncthreads();
-  if (warp == 0) {
-    A sum = of_warp[lane];
-    for (int distance = 1; distance < 32; distance *= 2) {
-      const A other = __shfl_up_sync(kFullWarp, sum, distance);
-      if (lane >= distance) sum = Plus(other, sum);
-    }
-    of_warp[lane] = sum;
-  }
-  __syncthreads();
-  if (warp > 0) value = Plus(of_warp[warp - 1], value);
-  *total = of_warp[31];
-  __syncthreads();  // of_warp is written again by the next tile
-  return value;
-}
+struct TileBuffer {
+  static constexpr int kSlots = kScanTile + kScanTile / 32;
+  A slots[kSlots];
+  A warp_sums[kScanWarps];
+  __device__ __forceinline__ A& At(int item) { return slots[item + item / 32]; }
+};
 
-__device__ __forceinline__ int64_t TileCount(int64_t n) { return (n + kScanTile - 1) / kScanTile; }
-
-template <typename T>
-__device__ Sum<T> Element(const T* src, int64_t n, int64_t i) {
-  return i < n ? static_cast<Sum<T>>(Load(src[i])) : Sum<T>{0};
+// Scans one tile, which starts at element `first` and has `before` in front of it; returns what lies before the next
+// one. REQUIRES: kScanThreads threads, all of which call. dst may be src.
+template <ScanKind kKind, typename T>
+__device__ Sum<T> ScanTile(const T* src, Sum<T>* dst, int64_t first, int64_t n, Sum<T> before) {
+  using A = Sum<T>;
+  __shared__ TileBuffer<A> tile;
+  const int thread = threadIdx.x;
+  const int lane = thread % kWarp;
+  const int warp = thread / kWarp;
+  for (int item = thread; item < kScanTile; item += kScanThreads) {
+    tile.At(item) = first + item < n ? static_cast<A>(Load(src[first + item])) : A{0};
+  }
+  __syncthreads();
+  A items[kScanItems];
+  A sum = 0;
+#pragma unroll
+  for (int j = 0; j < kScanItems; ++j) {
+    items[j] = tile.At(thread * kScanItems + j);
+    sum = Plus(sum, items[j]);
+  }
+#pragma unroll
+  for (int distance = 1; distance < kWarp; distance *= 2) {
+    const A other = __shfl_up_sync(kFullWarp, sum, distance);
+    if (lane >= distance) sum = Plus(other, sum);
+  }
+  if (lane == kWarp - 1) tile.warp_sums[warp] = sum;
+  const A left = __shfl_up_sync(kFullWarp, sum, 1);
+  __syncthreads();
+  A running = before;
+  A after = before;
+  for (int w = 0; w < kScanWarps; ++w) {
+    after = Plus(after, tile.warp_sums[w]);
+    if (w + 1 == warp) running = after;
+  }
+  if (lane > 0) running = Plus(running, left);
+#pragma unroll
+  for (int j = 0; j < kScanItems; ++j) {
+    const A with_own = Plus(running, items[j]);
+    tile.At(thread * kScanItems + j) = kKind == ScanKind::kInclusive ? with_own : running;
+    running = with_own;
+  }
+  __syncthreads();
+  for (int item = thread; item < kScanTile; item += kScanThreads) {
+    if (first + item < n) dst[first + item] = tile.At(item);
+  }
+  __syncthreads();  // the next tile writes the buffer
+  return after;
 }
 
 template <typename T>
 __device__ void TileSums(const T* src, int64_t n, Sum<T>* sums) {
   for (int64_t tile = blockIdx.x; tile < TileCount(n); tile += gridDim.x) {
-    Sum<T> total;
-    ScanBlock(Element(src, n, tile * kScanTile + threadIdx.x), &total);
-    if (threadIdx.x == 0) sums[tile] = total;
+    const int64_t last = (tile + 1) * kScanTile;
+    const Sum<T> sum = ReduceChunk<SumOp, Sum<T>>(src, tile * kScanTile, last < n ? last : n);
+    if (threadIdx.x == 0) sums[tile] = sum;
   }
 }
 
@@ -56,58 +82,35 @@ __device__ void TileOffsets(int64_t n, A* sums) {
   const int64_t count = TileCount(n);
   A before = 0;
   for (int64_t first = 0; first < count; first += kScanTile) {
-    const int64_t i = first + threadIdx.x;
-    const A own = i < count ? sums[i] : A{0};
-    A total;
-    const A scanned = ScanBlock(own, &total);
-    const A left = __shfl_up_sync(kFullWarp, scanned, 1);
-    __shared__ A last_of_warp[32];
-    if (threadIdx.x % 32 == 31) last_of_warp[threadIdx.x / 32] = scanned;
-    __syncthreads();
-    A exclusive = left;
-    if (threadIdx.x % 32 == 0)
-      exclusive = threadIdx.x == 0 ? A{0} : last_of_warp[threadIdx.x / 32 - 1];
-    __syncthreads();
-    if (i < count) sums[i] = Plus(before, exclusive);
-    before = Plus(before, total);
+    before = ScanTile<ScanKind::kExclusive, A>(sums, sums, first, count, before);
   }
 }
 
-// kInclusive: 1 or 0. The left neighbour's sum is read from shared memory rather than by subtracting, which would
-// round differently.
-template <int kInclusive, typename T>
-__device__ void AddOffsets(const T* src, Sum<T>* dst, int64_t n, const Sum<T>* offsets) {
-  __shared__ Sum<T> scanned_by[kScanTile];
+template <ScanKind kKind, typename T>
+__device__ void ScanTiles(const T* src, Sum<T>* dst, int64_t n, const Sum<T>* offsets) {
   for (int64_t tile = blockIdx.x; tile < TileCount(n); tile += gridDim.x) {
-    const int64_t i = tile * kScanTile + threadIdx.x;
-    Sum<T> total;
-    const Sum<T> scanned = ScanBlock(Element(src, n, i), &total);
-    scanned_by[threadIdx.x] = scanned;
-    __syncthreads();
-    const Sum<T> left = threadIdx.x == 0 ? Sum<T>{0} : scanned_by[threadIdx.x - 1];
-    if (i < n) dst[i] = Plus(offsets[tile], kInclusive ? scanned : left);
-    __syncthreads();
+    ScanTile<kKind>(src, dst, tile * kScanTile, n, offsets[tile]);
   }
 }
 
 }  // namespace
 
 #define WEFT_DEFINE(name, T)                                                                 \
-  extern "C" __global__ void __launch_bounds__(1024)                                         \
+  extern "C" __global__ void __launch_bounds__(kScanThreads)                                 \
       weft_scan_##name##_sums(const T* src, Sum<T>* dst, int64_t n, Sum<T>* work) {          \
     TileSums(src, n, work);                                                                  \
   }                                                                                          \
-  extern "C" __global__ void __launch_bounds__(1024)                                         \
+  extern "C" __global__ void __launch_bounds__(kScanThreads)                                 \
       weft_scan_##name##_offsets(const T* src, Sum<T>* dst, int64_t n, Sum<T>* work) {       \
     TileOffsets(n, work);                                                                    \
   }                                                                                          \
-  extern "C" __global__ void __launch_bounds__(1024)                                         \
+  extern "C" __global__ void __launch_bounds__(kScanThreads)                                 \
       weft_inclusive_scan_##name##_add(const T* src, Sum<T>* dst, int64_t n, Sum<T>* work) { \
-    AddOffsets<1>(src, dst, n, work);                                                        \
+    ScanTiles<ScanKind::kInclusive>(src, dst, n, work);                                      \
   }                                                                                          \
-  extern "C" __global__ void __launch_bounds__(1024)                                         \
+  extern "C" __global__ void __launch_bounds__(kScanThreads)                                 \
       weft_exclusive_scan_##name##_add(const T* src, Sum<T>* dst, int64_t n, Sum<T>* work) { \
-    AddOffsets<0>(src, dst, n, work);                                                        \
+    ScanTiles<ScanKind::kExclusive>(src, dst, n, work);                                      \
   }
 WEFT_ARITHMETIC_TYPES(WEFT_DEFINE)
 #undef WEFT_DEFINE

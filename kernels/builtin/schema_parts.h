@@ -19,6 +19,8 @@ inline DTypeRule ComputeOf(uint32_t argument) {
   return {DTypeRule::Kind::kComputeOf, {}, argument};
 }
 
+// Every type, for kernels that only move elements.
+inline std::vector<DType> AnyType() { return {AllDTypes().begin(), AllDTypes().end()}; }
 // The types that arithmetic kernels take.
 inline std::vector<DType> Arithmetic() {
   return {DType::kF32, DType::kF64, DType::kF16, DType::kBF16, DType::kI32, DType::kU8};
@@ -61,21 +63,31 @@ inline ArgumentSchema Scalar(std::string name, std::string doc, DTypeRule dtype,
   return {std::move(name), std::move(doc), ScalarSchema{std::move(dtype), value, {}, {}}};
 }
 
-// One thread an element, 256 a block, striding by the grid. 65536 blocks keep any device full.
+// Threads striding by the grid, 256 a block; a block for 1024 elements, since a thread takes up to 16 bytes at once.
+// 65536 blocks keep any device full.
 inline LaunchShape Elementwise(Product extent) {
   LaunchShape shape;
-  shape.grid[0] = {std::move(extent), 256, 65536};
-  shape.grid[1] = {{}, 1, 1};
-  shape.grid[2] = {{}, 1, 1};
+  shape.grid[0] = {std::move(extent), 1024, 65536};
   shape.block[0] = 256;
   shape.block_rule = LaunchShape::Block::kAny;
   return shape;
 }
 
-// reduce.cu: a block for 1024 elements, at most 1024 blocks (kReduceElementsPerBlock, kReduceMaxBlocks); then one block.
+// A thread a pixel and step, 32 × 8 a block; a block goes down `rows_per_block` rows.
+inline LaunchShape Pixels(Product rows, Product cols, uint32_t rows_per_block) {
+  LaunchShape shape;
+  shape.grid[0] = {std::move(cols), 32, 65536};
+  shape.grid[1] = {std::move(rows), rows_per_block, 32768};
+  shape.block[0] = 32;
+  shape.block[1] = 8;
+  shape.block_rule = LaunchShape::Block::kAny;
+  return shape;
+}
+
+// reduce_math.h: a block for 4096 elements, at most 1024 blocks (kReduceTile, kReduceMaxPartials); then one block.
 inline LaunchShape ReducePartialShape(Product extent) {
   LaunchShape shape;
-  shape.grid[0] = {std::move(extent), 1024, 1024};
+  shape.grid[0] = {std::move(extent), 4096, 1024};
   shape.block[0] = 256;
   return shape;
 }
@@ -84,23 +96,24 @@ inline LaunchShape ReduceFinalShape() {
   shape.block[0] = 256;
   return shape;
 }
-inline WorkspaceRule ReduceWorkspace(Product units) { return {std::move(units), 1024, 1024, 8}; }
+inline WorkspaceRule ReduceWorkspace(Product units) { return {std::move(units), 4096, 1024, 8}; }
 
-// scan.cu: a block of 1024 threads takes tiles of 1024 elements; a sum a tile in the workspace; one block for them.
+// scan_math.h: a block of 256 threads takes tiles of 2048 elements (kScanTile); a sum a tile in the workspace, and one
+// block for them.
 inline LaunchShape ScanShape(Product extent) {
   LaunchShape shape;
-  shape.grid[0] = {std::move(extent), 1024, 65536};
-  shape.block[0] = 1024;
+  shape.grid[0] = {std::move(extent), 2048, 65536};
+  shape.block[0] = 256;
   return shape;
 }
 inline LaunchShape ScanOffsetsShape(Product extent) {
   LaunchShape shape;
-  shape.grid[0] = {std::move(extent), 1024, 1};
-  shape.block[0] = 1024;
+  shape.grid[0] = {std::move(extent), 2048, 1};
+  shape.block[0] = 256;
   return shape;
 }
 inline WorkspaceRule ScanWorkspace(Product units) {
-  return {std::move(units), 1024, UINT64_MAX, 8};
+  return {std::move(units), 2048, UINT64_MAX, 8};
 }
 
 // A block of block_x × block_y threads for a tile of tile × tile elements of a rows × cols matrix.

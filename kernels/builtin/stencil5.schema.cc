@@ -17,7 +17,7 @@ KernelSchema Stencil5Schema() {
       Extent("width", "columns", Dimension(0, 0)),
   };
   schema.key = {SymbolKey::Kind::kDType, {0}};
-  schema.phases = {{"stencil5", "", Elementwise(Of({3, 4}))}};
+  schema.phases = {{"stencil5", "", Pixels(Of({3}), Of({4}), 8)}};
   return schema;
 }
 

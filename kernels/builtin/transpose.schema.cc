@@ -9,7 +9,7 @@ KernelSchema TransposeSchema() {
   schema.summary = "dst[c][r] = src[r][c].";
   schema.doc = "Bits are kept.";
   schema.arguments = {
-      Buffer("src", "rows x cols, row-major", Access::kRead, OneOf(Arithmetic()), Of({2, 3})),
+      Buffer("src", "rows x cols, row-major", Access::kRead, OneOf(AnyType()), Of({2, 3})),
       Buffer("dst", "cols x rows, row-major", Access::kWrite, SameAs(0), Of({3, 2})),
       Extent("rows", "rows of src", Dimension(0, 1)),
       Extent("cols", "columns of src", Dimension(0, 0)),
