@@ -89,9 +89,9 @@ absl::Status PngDamagedError(const std::string& path, absl::string_view what) {
       absl::StrCat(path, ": is not a readable PNG file: ", what, ". Write it again"));
 }
 
-absl::Status PngKindError(const std::string& path, absl::string_view kind) {
+absl::Status PngKindError(const std::string& path, absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat(
-      path, ": is a PNG ", kind, "; possible are 8-bit gray and 8-bit RGB. ",
+      path, ": is a PNG ", what, "; possible are 8-bit gray and 8-bit RGB. ",
       "Convert it, for example with `convert ", path, " -alpha off -depth 8 png24:out.png`"));
 }
 

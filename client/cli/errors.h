@@ -28,9 +28,9 @@ bool IsCannotWrite(const absl::Status& status);
 absl::Status NpyDamagedError(const std::string& path, absl::string_view what);
 // The elements of a .npy file have a type that jobs do not have.
 absl::Status NpyDataTypeError(const std::string& path, absl::string_view descr);
-// Jobs are little-endian.
+// A .npy file is big-endian; jobs are little-endian.
 absl::Status NpyByteOrderError(const std::string& path, absl::string_view descr);
-// Jobs are row-major.
+// A .npy file is column-major; jobs are row-major.
 absl::Status NpyFortranOrderError(const std::string& path);
 // A .npy file has fewer or more bytes than its header says.
 absl::Status NpySizeError(const std::string& path, const ArrayType& type, uint64_t expected_bytes,
@@ -43,7 +43,7 @@ absl::Status NpyTooLargeError(const std::string& path, const ArrayType& type);
 absl::Status PngDamagedError(const std::string& path, absl::string_view what);
 // A PNG has a palette, an alpha channel, 16 bits a channel, or fewer than 8: its values would not
 // arrive as they are.
-absl::Status PngKindError(const std::string& path, absl::string_view kind);
+absl::Status PngKindError(const std::string& path, absl::string_view what);
 // A picture has more pixels than the decoder may take memory for.
 absl::Status PngTooLargeError(const std::string& path, uint32_t width, uint32_t height);
 // A .png file cannot hold the output that is bound to it.
@@ -78,7 +78,9 @@ FieldViolation OutputCollisionViolation(const std::string& field, const std::str
                                         const std::string& file, const std::string& other);
 
 // ---- Options ------------------------------------------------------------------------------------
+// The value of --shape is no list of sizes.
 absl::Status ShapeSyntaxError(absl::string_view text);
+// The value of --dtype is no type.
 absl::Status DataTypeNameError(absl::string_view text, absl::string_view nearest);
 // `weft put` was given a file that does not fit the buffer of that name.
 absl::Status BufferMismatchError(const std::string& buffer, const std::string& file,
