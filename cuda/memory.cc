@@ -157,7 +157,11 @@ absl::Status CopyToDevice(const Context& context, CUdeviceptr destination, const
                           size_t size_bytes) {
   if (size_bytes == 0) return absl::OkStatus();
   WEFT_MAKE_CURRENT(context.ref());
-  return WEFT_DRIVER_CALL(context.driver(), cuMemcpyHtoD, destination, source, size_bytes);
+  WEFT_RETURN_IF_ERROR(
+      WEFT_DRIVER_CALL(context.driver(), cuMemcpyHtoD, destination, source, size_bytes));
+  // From pageable memory the call returns once the bytes are staged: the copy of them to the device may still be under
+  // way, and a stream that does not wait for stream 0 would overtake it.
+  return WEFT_DRIVER_CALL(context.driver(), cuStreamSynchronize, nullptr);
 }
 
 absl::Status CopyToHost(const Context& context, void* destination, CUdeviceptr source,

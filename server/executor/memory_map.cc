@@ -1,6 +1,5 @@
 #include "server/executor/memory_map.h"
 
-#include <algorithm>
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -35,26 +34,10 @@ absl::Status MemoryMap::Zero(const DeviceRegion& region) const {
   return zeroing_.ref().Synchronize();
 }
 
-absl::StatusOr<DeviceRegion> MemoryMap::Place(const cuda::Allocation& allocation) {
-  constexpr int kAttempts = 64;  // each steps over one thing that lies in the window
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    CUdeviceptr address = 0;
-    {
-      const absl::MutexLock lock(&mutex_);
-      if (allocation.size() > kEndAddress - next_address_) next_address_ = kFirstAddress;
-      address = next_address_;
-      next_address_ += allocation.size();
-    }
-    absl::StatusOr<DeviceRegion> region = DeviceRegion::MapAt(context_, allocation, address);
-    if (region.ok() || !absl::IsAlreadyExists(region.status())) return region;
-  }
-  return DeviceRegion::Map(context_, allocation);
-}
-
 absl::StatusOr<AllocatedMemory> MemoryMap::Allocate(uint64_t tag, uint64_t size_bytes) {
   WEFT_RETURN_IF_ERROR(CheckFree(tag));
   WEFT_ASSIGN_OR_RETURN(const cuda::Allocation allocation, CreateAllocation(context_, size_bytes));
-  WEFT_ASSIGN_OR_RETURN(DeviceRegion region, Place(allocation));
+  WEFT_ASSIGN_OR_RETURN(DeviceRegion region, DeviceRegion::Map(context_, allocation));
   WEFT_RETURN_IF_ERROR(Zero(region));
   AllocatedMemory allocated{.address = region.address(), .size_bytes = region.size()};
   WEFT_ASSIGN_OR_RETURN(allocated.fd, allocation.ExportFd());
@@ -68,11 +51,6 @@ absl::Status MemoryMap::Import(uint64_t tag, const ImportedMemory& memory) {
                         cuda::Allocation::ImportFd(context_, memory.fd, memory.size_bytes));
   WEFT_ASSIGN_OR_RETURN(DeviceRegion region,
                         DeviceRegion::MapAt(context_, allocation, memory.address));
-  {
-    const absl::MutexLock lock(&mutex_);
-    if (memory.address < kEndAddress)
-      next_address_ = std::max<CUdeviceptr>(next_address_, region.range().end());
-  }
   return Insert(tag, std::move(region));
 }
 

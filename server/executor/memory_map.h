@@ -56,16 +56,9 @@ class MemoryMap {
   bool Contains(const ByteRange& range) const;
 
  private:
-  // Buffers lie in this window: a process that starts later has nothing there. Linux puts programs at 0x55…, libraries
-  // and stacks at 0x7f…, at random places of their own in each process, and the drivers' own choice lies among them.
-  static constexpr CUdeviceptr kFirstAddress = 0x2000'0000'0000;
-  static constexpr CUdeviceptr kEndAddress = 0x3000'0000'0000;
-
   MemoryMap(const cuda::Context& context, cuda::Stream stream)
-      : context_(context), zeroing_(std::move(stream)), next_address_(kFirstAddress) {}
+      : context_(context), zeroing_(std::move(stream)) {}
   absl::Status CheckFree(uint64_t tag) const;
-  // Maps it where a later executor will find room for it too.
-  absl::StatusOr<DeviceRegion> Place(const cuda::Allocation& allocation);
   absl::Status Insert(uint64_t tag, DeviceRegion region);
   absl::Status Zero(const DeviceRegion& region) const;
 
@@ -74,7 +67,6 @@ class MemoryMap {
   mutable absl::Mutex mutex_;
   absl::flat_hash_map<uint64_t, DeviceRegion> regions_ ABSL_GUARDED_BY(mutex_);
   std::map<uint64_t, uint64_t> size_at_ ABSL_GUARDED_BY(mutex_);  // by address
-  CUdeviceptr next_address_ ABSL_GUARDED_BY(mutex_);              // where Place tries first
 };
 
 }  // namespace weft::executor

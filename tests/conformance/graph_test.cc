@@ -16,8 +16,8 @@
 namespace weft::conformance {
 namespace {
 
-using ::testing::Each;
 using ::testing::AnyOf;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using testing::IsOk;
 using testing::IsOkAndHolds;

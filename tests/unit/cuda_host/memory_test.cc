@@ -146,7 +146,8 @@ TEST(VirtualMemoryTest, MappingKeepsTheBlockAndItsBudget) {
   Bytes(address)[kUnit - 1] = 9;
   ASSERT_EQ(memory.virtual_memory.Unmap(address, kUnit), CUDA_SUCCESS);
   EXPECT_EQ(memory.device.free_bytes(0), 4 * kUnit);
-  EXPECT_EQ(memory.virtual_memory.Unmap(address, kUnit), CUDA_SUCCESS);  // nothing is there to unmap
+  EXPECT_EQ(memory.virtual_memory.Unmap(address, kUnit),
+            CUDA_SUCCESS);  // nothing is there to unmap
 }
 
 TEST(VirtualMemoryTest, AccessIsTheWidestOfAllDevices) {
