@@ -1,0 +1,101 @@
+// Every bad job of tests/jobs/bad through the command line: refused with one clear message, and the
+// server is as it was.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "base/error_context.h"
+#include "tests/e2e/run_program.h"
+#include "tests/e2e/weft_fixture.h"
+#include "tests/testing/leak_baseline.h"
+
+namespace weft::e2e {
+namespace {
+
+using ::testing::IsEmpty;
+
+constexpr int kBadInput = 2;  // exit code
+
+std::vector<std::string> BadJobs() {
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(WEFT_SOURCE_DIR "/tests/jobs/bad")) {
+    const std::string ending = entry.path().extension().string();
+    if (ending == ".textproto" || ending == ".json" || ending == ".binpb") {
+      files.push_back(entry.path().string());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+class BadInputTest : public WeftTest {
+ protected:
+  // Nobody but the asker is connected, and nothing runs.
+  v1::ServerStatus AwaitIdle() {
+    return AwaitStatus([](const v1::ServerStatus& now) {
+      return now.sessions() == 1 && now.jobs_running() == 0 && now.jobs_queued() == 0;
+    });
+  }
+};
+
+TEST_F(BadInputTest, EachIsRefusedWithOneMessageAndLeavesNothingBehind) {
+  const std::vector<std::string> files = BadJobs();
+  ASSERT_GT(files.size(), 50u);
+  StartDaemon();
+  ASSERT_EQ(RunCanary(), 0);  // its prepared graph stays in the cache
+  const v1::ServerStatus before = AwaitIdle();
+  const auto daemon_fds = testing::LeakBaseline::Take(daemon_->pid());
+  const auto executor_fds = testing::LeakBaseline::Take(ExecutorPid());
+
+  for (const std::string& file : files) {
+    SCOPED_TRACE(file);
+    const ProgramResult run = Weft({"run", file});
+    EXPECT_EQ(run.exit_code, kBadInput) << run.err;
+    EXPECT_EQ(run.out, "");
+    EXPECT_TRUE(absl::StartsWith(run.err, "weft run: ")) << run.err;
+    EXPECT_LT(run.err.size(), 2000u) << run.err;
+    const ProgramResult canary = RunJob(testing::CanaryJobText());
+    ASSERT_EQ(canary.exit_code, 0) << canary.err;
+  }
+
+  const v1::ServerStatus after = AwaitIdle();
+  EXPECT_EQ(after.buffers(), before.buffers());
+  EXPECT_EQ(after.buffer_bytes(), before.buffer_bytes());
+  EXPECT_EQ(after.prepared_graphs(), before.prepared_graphs());
+  EXPECT_EQ(after.devices(0).free_memory_bytes(), before.devices(0).free_memory_bytes());
+  EXPECT_EQ(after.devices(0).executor_pid(), before.devices(0).executor_pid());
+  EXPECT_THAT(daemon_fds.Leaked(), IsEmpty());
+  EXPECT_THAT(executor_fds.Leaked(), IsEmpty());
+}
+
+TEST_F(BadInputTest, FaultsArriveOverTheApiAsFieldViolations) {
+  StartDaemon();
+  v1::Job job = testing::CanaryJob();
+  job.mutable_nodes(0)->mutable_fill()->mutable_dst()->set_buffer("nobody");
+  job.mutable_nodes(1)->mutable_kernel()->set_kernel("scael");
+  const absl::Status status = Connect().Run(job).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  std::vector<std::string> fields;
+  for (const FieldViolation& violation : ViolationsOf(status)) fields.push_back(violation.field);
+  EXPECT_THAT(fields, ::testing::IsSupersetOf({::testing::StartsWith("nodes[0].fill.dst"),
+                                               ::testing::StartsWith("nodes[1].kernel")}));
+}
+
+TEST_F(BadInputTest, AFileThatIsNotThereAndAnUnknownCommandAreBadInput) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"run", "/nowhere/job.textproto"}, {"rum"}, {"run"}, {}}) {
+    std::vector<std::string> all = {testing::ProgramFolder() + "/weft"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    const ProgramResult run = RunProgram(all);
+    EXPECT_EQ(run.exit_code, kBadInput) << run.err;
+    EXPECT_NE(run.err, "");
+  }
+}
+
+}  // namespace
+}  // namespace weft::e2e
