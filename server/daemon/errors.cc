@@ -1,5 +1,7 @@
 #include "server/daemon/errors.h"
 
+#include <cstring>
+
 #include "absl/strings/str_cat.h"
 #include "base/error_context.h"
 
@@ -29,6 +31,15 @@ absl::Status SessionEndedError() {
   return absl::CancelledError("the connection that sent this request has ended.");
 }
 
+absl::Status TooManySessionsError(uint32_t limit) {
+  return absl::ResourceExhaustedError(
+      StrCat("there are ", limit, " connections already (max_sessions)."));
+}
+
+absl::Status UnknownCallerError() {
+  return absl::UnauthenticatedError("the caller is not known: use weftd's Unix socket.");
+}
+
 absl::Status UnknownDeviceError(uint32_t device, size_t device_count) {
   return absl::NotFoundError(StrCat("there is no device ", device, "; this server has ",
                                     device_count, ". `weft devices` lists them."));
@@ -47,6 +58,19 @@ absl::Status ExecutorLostError(uint32_t device, absl::string_view what_happened)
 absl::Status ExecutorStartError(uint32_t device, absl::string_view what_happened) {
   return absl::UnavailableError(
       StrCat("the executor of device ", device, " did not start: ", what_happened));
+}
+
+absl::Status NoExecutorProgramError(const std::string& program, int error_number) {
+  return absl::NotFoundError(StrCat("there is no program ", program, " (",
+                                    std::strerror(error_number),
+                                    "). Install weft-executor beside weftd, or name it with "
+                                    "--executor-program."));
+}
+
+absl::Status NoGpuError() {
+  return absl::FailedPreconditionError(
+      "no GPU was found (no /dev/nvidia0, or CUDA_VISIBLE_DEVICES hides all). Check `nvidia-smi`, "
+      "name the devices with --devices, or use --driver=cpu.");
 }
 
 absl::Status UnknownJobError(absl::string_view job_id) {

@@ -13,6 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "base/status_macros.h"
+#include "server/daemon/errors.h"
 #include "weft/config/v1/daemon_config.pb.h"
 
 namespace weft::daemon {
@@ -44,9 +45,7 @@ absl::StatusOr<Served> ServedDevices(const Config& config) {
   }
   const uint32_t count = served.driver == "cpu" ? config.cpu_devices() : gpus;
   if (count == 0) {
-    return absl::FailedPreconditionError(
-        "no GPU was found (no /dev/nvidia0, or CUDA_VISIBLE_DEVICES hides all). Check "
-        "`nvidia-smi`, name the devices with --devices, or use --driver=cpu.");
+    return NoGpuError();
   }
   served.devices.resize(count);
   std::iota(served.devices.begin(), served.devices.end(), 0u);

@@ -14,8 +14,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/error_context.h"
-#include "base/log.h"
 #include "base/status_macros.h"
+#include "server/daemon/errors.h"
 
 namespace weft::daemon {
 namespace {
@@ -86,10 +86,7 @@ std::string HowItEnded(const siginfo_t& info) {
 absl::StatusOr<std::unique_ptr<ExecutorProcess>> ExecutorProcess::Spawn(
     const ExecutorCommand& command) {
   if (::access(command.program.c_str(), X_OK) != 0) {
-    return absl::NotFoundError(absl::StrCat("there is no program ", command.program, " (",
-                                            std::strerror(errno),
-                                            "). Install weft-executor beside weftd, or name it "
-                                            "with --executor-program."));
+    return NoExecutorProgramError(command.program, errno);
   }
   WEFT_ASSIGN_OR_RETURN(auto sockets, UniqueFd::SocketPair(SOCK_SEQPACKET));
   const CStrings arguments(Arguments(command));

@@ -1,7 +1,6 @@
 #include "server/daemon/session_registry.h"
 
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "server/daemon/errors.h"
 
@@ -10,8 +9,7 @@ namespace weft::daemon {
 absl::StatusOr<SessionId> SessionRegistry::Open(int fd, const transport::PeerIdentity& peer) {
   absl::MutexLock lock(&mutex_);
   if (fds_.size() >= max_sessions_) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("there are ", fds_.size(), " connections already (max_sessions)."));
+    return TooManySessionsError(max_sessions_);
   }
   const SessionId session(last_.value() + 1);
   last_ = session;
@@ -34,7 +32,7 @@ void SessionRegistry::End(SessionId session) {
 absl::StatusOr<Caller> SessionRegistry::Find(absl::string_view peer) const {
   int fd = 0;
   if (!absl::ConsumePrefix(&peer, "fd:") || !absl::SimpleAtoi(peer, &fd)) {
-    return absl::UnauthenticatedError("the caller is not known: use the Unix socket.");
+    return UnknownCallerError();
   }
   absl::MutexLock lock(&mutex_);
   const auto it = by_fd_.find(fd);
