@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_format.h"
 #include "base/error_context.h"
+#include "graph/ir/limits.h"
 #include "weft/v1/job.pb.h"
 
 namespace weft::ir {
@@ -110,6 +111,8 @@ Fingerprint SipHash128(Fingerprinter::Key key, const void* data, size_t size) {
 Fingerprint Fingerprinter::Of(const v1::Job& job, absl::Span<const uint64_t> upload_sizes,
                               absl::Span<const SharedBuffer> bindings) const {
   std::string bytes;
+  // The name is left out, but one that ValidateJob refuses must not be let in by an earlier job.
+  AppendNumber(bytes, job.name().size() > kMaxTextBytes ? 1 : 0);
   AppendNumber(bytes, static_cast<uint64_t>(job.buffers_size()));
   for (const v1::BufferDecl& buffer : job.buffers()) AppendMessage(bytes, buffer);
   AppendNumber(bytes, static_cast<uint64_t>(job.nodes_size()));

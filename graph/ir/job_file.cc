@@ -1,6 +1,7 @@
 #include "graph/ir/job_file.h"
 
 #include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/stubs/logging.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -43,6 +44,8 @@ absl::Status ParseBinary(absl::string_view bytes, v1::Job& job) {
   google::protobuf::io::CodedInputStream input(reinterpret_cast<const uint8_t*>(bytes.data()),
                                                static_cast<int>(bytes.size()));
   input.SetRecursionLimit(kMaxNesting);
+  // protobuf would tell standard error of strings that are not UTF-8; the status does.
+  const google::protobuf::LogSilencer quiet;
   if (!job.ParseFromCodedStream(&input) || !input.ConsumedEntireMessage()) {
     return JobFileNotBinary(
         LooksLikeText(bytes) ? "; it looks like text: name it .textproto or .json" : "");

@@ -26,6 +26,6 @@ inline constexpr uint64_t kMaxBufferBytes = uint64_t{1} << 40;
 inline constexpr int kMaxNesting = 32;
 // Names compared when the nearest name is looked for: keeps an error about one wrong name among
 // 400,000 nodes at a few milliseconds.
-inline constexpr size_t kMaxNearestCandidates = 4096;
+inline constexpr size_t kMaxNearestCandidates = 512;
 
 }  // namespace weft::ir

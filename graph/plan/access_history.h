@@ -61,8 +61,10 @@ class AccessHistory {
     }
   }
 
-  // True when Record would report more than `limit` conflicts. O(log s + limit).
-  bool ConflictsExceed(ByteRange range, kernels::Access access, size_t limit) const;
+  // Segments and readers that Record has walked over so far: what its cost grows with.
+  uint64_t steps() const { return steps_; }
+  // True when Record would walk over more than `limit` of them. O(log s + limit).
+  bool StepsExceed(ByteRange range, kernels::Access access, size_t limit) const;
 
   // Forgets which bytes were touched by whom: whoever touches any of them later waits for all. With
   // join(tokens) → one token that stands for all of them (called at most twice, never with none; a
@@ -144,6 +146,7 @@ class AccessHistory {
 
   Segments segments_;
   std::vector<Reader> readers_;
+  uint64_t steps_ = 0;
 };
 
 template <typename Token>
@@ -161,6 +164,7 @@ void AccessHistory<Token>::Read(ByteRange range, Token token, Conflict& conflict
     }
     Report(it->second, kernels::Access::kRead, token, conflict);
     AddReader(it->second, token);
+    ++steps_;
     at = it->second.end;
     ++it;
   }
@@ -173,8 +177,13 @@ void AccessHistory<Token>::Write(ByteRange range, kernels::Access access, Token 
   SplitAt(range.offset);
   SplitAt(range.end());
   auto it = segments_.lower_bound(range.offset);
+  const auto count = [&](Token earlier, Hazard hazard) {
+    ++steps_;
+    conflict(earlier, hazard);
+  };
   while (it != segments_.end() && it->first < range.end()) {
-    Report(it->second, access, token, conflict);
+    ++steps_;
+    Report(it->second, access, token, count);
     it = segments_.erase(it);
   }
   segments_.emplace_hint(it, range.offset, Segment{.end = range.end(), .writer = token});
@@ -189,20 +198,20 @@ void AccessHistory<Token>::AddReader(Segment& segment, Token token) {
 }
 
 template <typename Token>
-bool AccessHistory<Token>::ConflictsExceed(ByteRange range, kernels::Access access,
-                                           size_t limit) const {
+bool AccessHistory<Token>::StepsExceed(ByteRange range, kernels::Access access,
+                                       size_t limit) const {
   if (range.empty()) return false;
-  size_t count = 0;
+  size_t steps = 0;
   for (auto it = FirstOverlapping(range.offset); it != segments_.end() && it->first < range.end();
        ++it) {
-    if (it->second.writer.has_value()) ++count;
+    ++steps;
     if (kernels::Writes(access)) {
-      for (uint32_t r = it->second.readers; r != kNoReader && count <= limit;
+      for (uint32_t r = it->second.readers; r != kNoReader && steps <= limit;
            r = readers_[r].next) {
-        ++count;
+        ++steps;
       }
     }
-    if (count > limit) return true;
+    if (steps > limit) return true;
   }
   return false;
 }

@@ -1,10 +1,11 @@
 // Dependencies as if the nodes ran one by one in program order: for each node, whoever used the same
 // bytes before it in a conflicting way, and whoever its `after` names.
 //
-// Between N writers and M readers of the same bytes there are N × M dependencies. Up to a budget they
-// are all made, which keeps exactly the order that the data asks for. Past it the histories that
-// cause them are collapsed: later nodes wait for one join that stands for all, so the whole stays
-// near-linear, at the price of some order nobody asked for.
+// Between N writers and M readers of the same bytes there are N × M dependencies, and N parts of a
+// buffer make every use of the whole N steps. Up to a budget all of that is done, which keeps exactly
+// the order that the data asks for. Past it the histories that cause it are collapsed: later nodes wait
+// for one join that stands for all, so the whole stays near-linear, at the price of some order nobody
+// asked for.
 #include <algorithm>
 #include <cstdint>
 #include <utility>
@@ -17,12 +18,12 @@
 namespace weft::plan {
 namespace {
 
-// Conflicts that may be found before histories are collapsed: this many, and so many more a use.
-// 2^20 take about 10 ms to find and reduce on a 2020s server core.
-constexpr uint64_t kFreeConflicts = uint64_t{1} << 20;
-constexpr uint64_t kConflictsPerUse = 16;
-// A use with at most so many conflicts never causes a collapse.
-constexpr size_t kFewConflicts = 8;
+// Steps in the histories before they are collapsed: this many, and so many more a use. 2^20 take about
+// 10 ms, edges and their reduction included, on a server core of the 2020s.
+constexpr uint64_t kFreeSteps = uint64_t{1} << 20;
+constexpr uint64_t kStepsPerUse = 16;
+// A use that takes at most so many steps never causes a collapse.
+constexpr size_t kFewSteps = 8;
 
 class Inference {
  public:
@@ -67,18 +68,18 @@ class Inference {
   void AddUses(absl::Span<const ir::Use> uses) {
     // Before any use of this node is noted, so that no join of its own predecessors holds the node.
     for (const ir::Use& use : uses) {
-      budget_ += kConflictsPerUse;
       AccessHistory<uint32_t>& history = histories_[use.storage.value()];
-      if (conflicts_ > budget_ && history.ConflictsExceed(use.range, use.access, kFewConflicts)) {
+      if (steps_ > budget_ && history.StepsExceed(use.range, use.access, kFewSteps)) {
         history.Collapse([this](absl::Span<const uint32_t> members) { return Join(members); });
       }
+      budget_ += kStepsPerUse;
     }
     for (const ir::Use& use : uses) {
-      histories_[use.storage.value()].Record(use.range, use.access, node_,
-                                             [this](uint32_t earlier, Hazard) {
-                                               ++conflicts_;
-                                               Add(earlier);
-                                             });
+      AccessHistory<uint32_t>& history = histories_[use.storage.value()];
+      const uint64_t steps_before = history.steps();
+      history.Record(use.range, use.access, node_,
+                     [this](uint32_t earlier, Hazard) { Add(earlier); });
+      steps_ += history.steps() - steps_before;
     }
   }
 
@@ -100,8 +101,8 @@ class Inference {
   std::vector<uint32_t> seen_by_;                   // by vertex
   ir::Digraph joins_;                               // members of each join
   uint32_t node_ = 0;
-  uint64_t conflicts_ = 0;
-  uint64_t budget_ = kFreeConflicts;
+  uint64_t steps_ = 0;
+  uint64_t budget_ = kFreeSteps;
 };
 
 absl::Status CycleError(const PlanState& state, const std::vector<uint32_t>& cycle) {

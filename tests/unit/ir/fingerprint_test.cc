@@ -60,6 +60,12 @@ TEST_F(FingerprinterTest, LeavesOutNameDeadlineAndInlineBytes) {
   EXPECT_EQ(Of(other), Of(Job()));
 }
 
+TEST_F(FingerprinterTest, NameThatIsRefusedMatchesNoOther) {
+  v1::Job other = Job();
+  other.set_name(std::string(5000, 'x'));
+  EXPECT_NE(Of(other), Of(Job()));
+}
+
 TEST_F(FingerprinterTest, ChangesWithEverythingElse) {
   std::set<std::string> all = {Of(Job()).ToHex()};
   const auto differs = [&all, this](v1::Job job) { return all.insert(Of(job).ToHex()).second; };

@@ -130,9 +130,10 @@ TEST_F(AccessHistoryTest, RemovingMergesWhatHasBecomeEqual) {
 TEST_F(AccessHistoryTest, CollapsedHistoryIsWaitedForAsOne) {
   for (int i = 0; i < 10; ++i) Write({static_cast<uint64_t>(i) * 8, 8}, i);
   for (int i = 10; i < 20; ++i) Read({0, 80}, i);
-  EXPECT_TRUE(history_.ConflictsExceed({0, 80}, Access::kRead, 9));
-  EXPECT_FALSE(history_.ConflictsExceed({0, 80}, Access::kRead, 10));
-  EXPECT_TRUE(history_.ConflictsExceed({0, 8}, Access::kWrite, 10));
+  EXPECT_TRUE(history_.StepsExceed({0, 80}, Access::kRead, 9));
+  EXPECT_FALSE(history_.StepsExceed({0, 80}, Access::kRead, 10));
+  EXPECT_TRUE(history_.StepsExceed({0, 8}, Access::kWrite, 10));
+  EXPECT_FALSE(history_.StepsExceed({0, 8}, Access::kWrite, 11));
   std::vector<std::set<int>> joined;
   history_.Collapse([&joined](absl::Span<const int> tokens) {
     joined.emplace_back(tokens.begin(), tokens.end());

@@ -126,6 +126,29 @@ TEST(LargeJobsTest, AllToAllDependenciesAreJoined) {
   });
 }
 
+// N readers of parts of a shared buffer, then N readers of all of it: no conflict at all, yet N × N
+// pieces to note.
+TEST(LargeJobsTest, ManyReadersOfManyPartsAreQuick) {
+  v1::Job job;
+  v1::BufferDecl& buffer = *job.add_buffers();
+  buffer.set_name("x");
+  buffer.set_shared("x");
+  buffer.set_data_type(v1::DATA_TYPE_U8);
+  buffer.add_shape(kNodes);
+  const int half = kNodes / 10;
+  for (int i = 0; i < 2 * half; ++i) {
+    v1::View& view = *job.add_nodes()->mutable_download()->mutable_src();
+    view.set_buffer("x");
+    if (i >= half) continue;
+    view.set_offset_bytes(static_cast<uint64_t>(i));
+    view.set_size_bytes(1);
+  }
+  OnSmallStack([&job] {
+    ASSERT_OK_AND_ASSIGN(const PlannedJob planned, testing::PlanJob(job, {}, Verify::kOff));
+    EXPECT_EQ(planned.plan.lane_count(), 8);
+  });
+}
+
 // Every node has a workspace: as many pieces of scratch memory as nodes.
 TEST(LargeJobsTest, ManyWorkspacesArePlaced) {
   v1::Job job;

@@ -20,12 +20,13 @@ struct PlannedJob {
   plan::Plan plan;
 };
 
-inline absl::StatusOr<PlannedJob> PlanJob(const v1::Job& job, plan::PlanOptions options = {}) {
+inline absl::StatusOr<PlannedJob> PlanJob(const v1::Job& job, plan::PlanOptions options = {},
+                                          plan::Verify verify = plan::Verify::kOn) {
   const std::vector<cuda::DeviceInfo> devices = {ir::AssumedDevice()};
   WEFT_ASSIGN_OR_RETURN(ir::Graph graph, ir::ValidateJob(job, {.devices = devices,
                                                                .uploads = ir::UploadData::kStripped,
                                                                .registry = &SmallKernels()}));
-  options.verify = plan::Verify::kOn;
+  options.verify = verify;
   WEFT_ASSIGN_OR_RETURN(plan::Plan plan, plan::PlanGraph(graph, devices[0], options));
   return PlannedJob{std::move(graph), std::move(plan)};
 }
