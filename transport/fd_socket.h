@@ -26,7 +26,7 @@ namespace weft::transport {
 
 // One packet must hold header and body; Linux's default socket buffer (208 KiB) holds three such
 // packets.
-inline constexpr size_t kMaxBodyBytes = 64 * 1024;
+inline constexpr size_t kMaxBodyBytes = size_t{64} << 10;
 // Far below the kernel's SCM_MAX_FD (253); the largest message of Weft carries two.
 inline constexpr size_t kMaxFds = 8;
 

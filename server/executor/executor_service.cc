@@ -49,8 +49,8 @@ absl::Status ExecutorServiceImpl::DoAllocate(const v1::AllocateRequest& request,
                                              v1::AllocateResponse& response) {
   WEFT_ASSIGN_OR_RETURN(const AllocatedMemory memory,
                         parts_.memory.Allocate(request.tag(), request.size_bytes()));
-  const absl::Status sent = parts_.channel.SendFd(transport::ExecutorMessage::kAllocation,
-                                                  request.tag(), memory.fd.get());
+  absl::Status sent = parts_.channel.SendFd(transport::ExecutorMessage::kAllocation, request.tag(),
+                                            memory.fd.get());
   if (!sent.ok()) {
     const absl::Status freed = parts_.memory.Free(request.tag());
     if (!freed.ok()) log::Warning("free after a failed send", {{"error", freed.ToString()}});
@@ -82,8 +82,8 @@ absl::Status ExecutorServiceImpl::DoPrepare(const v1::PrepareRequest& request,
   response.set_scratch_bytes(graph->scratch_bytes());
   WEFT_RETURN_IF_ERROR(parts_.graphs.Add(graph));
   if (graph->staging().empty()) return absl::OkStatus();
-  const absl::Status sent = parts_.channel.SendFd(transport::ExecutorMessage::kStaging,
-                                                  request.graph_id(), graph->staging().fd());
+  absl::Status sent = parts_.channel.SendFd(transport::ExecutorMessage::kStaging,
+                                            request.graph_id(), graph->staging().fd());
   if (!sent.ok()) parts_.graphs.Remove(graph->id()).IgnoreError();
   return sent;
 }

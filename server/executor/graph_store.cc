@@ -8,10 +8,10 @@
 
 namespace weft::executor {
 
-absl::Status GraphStore::Add(std::shared_ptr<PreparedGraph> graph) {
+absl::Status GraphStore::Add(const std::shared_ptr<PreparedGraph>& graph) {
   const GraphId id = graph->id();
   const absl::MutexLock lock(&mutex_);
-  if (!graphs_.try_emplace(id, std::move(graph)).second) return GraphExistsError(id);
+  if (!graphs_.try_emplace(id, graph).second) return GraphExistsError(id);
   return absl::OkStatus();
 }
 

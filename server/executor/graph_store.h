@@ -20,7 +20,7 @@ class PreparedGraph;
 class GraphStore {
  public:
   // ALREADY_EXISTS (id).
-  absl::Status Add(std::shared_ptr<PreparedGraph> graph);
+  absl::Status Add(const std::shared_ptr<PreparedGraph>& graph);
   // Null when there is none.
   std::shared_ptr<PreparedGraph> Find(GraphId id) const;
   // Takes a graph out and retires it. NOT_FOUND; FAILED_PRECONDITION while it is in flight.

@@ -133,7 +133,7 @@ absl::StatusOr<std::unique_ptr<LaunchLoop::Lane>> LaunchLoop::IdleLane() {
   WEFT_ASSIGN_OR_RETURN(cuda::Stream stream, cuda::Stream::Create(context_, {}));
   WEFT_ASSIGN_OR_RETURN(cuda::Event done,
                         cuda::Event::Create(context_, cuda::EventTiming::kDisabled));
-  return std::unique_ptr<Lane>(new Lane{.stream = std::move(stream), .done = std::move(done)});
+  return std::make_unique<Lane>(std::move(stream), std::move(done));
 }
 
 void LaunchLoop::Start(const transport::Submission& submission) {

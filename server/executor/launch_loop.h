@@ -19,6 +19,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -84,6 +85,8 @@ class LaunchLoop {
  private:
   // One stream, and the launch in flight on it.
   struct Lane {
+    Lane(cuda::Stream its_stream, cuda::Event its_event)
+        : stream(std::move(its_stream)), done(std::move(its_event)) {}
     cuda::Stream stream;
     cuda::Event done;
     std::shared_ptr<PreparedGraph> graph;
