@@ -213,6 +213,7 @@ bool BufferRegistry::Contains(BufferId id) const {
 BufferRegistry::Totals BufferRegistry::totals() const {
   absl::MutexLock lock(&mutex_);
   Totals totals;
+  for (const auto& [ordinal, device] : devices_) totals.limit_bytes += device.limit_bytes;
   for (const auto& [id, record] : records_) {
     if (record.state == Record::State::kReserved) continue;
     ++totals.count;

@@ -133,6 +133,7 @@ class BufferRegistry {
   struct Totals {
     uint64_t count = 0;
     uint64_t allocated_bytes = 0;
+    uint64_t limit_bytes = 0;  // of all devices
   };
   Totals totals() const;
 

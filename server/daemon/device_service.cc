@@ -114,7 +114,7 @@ void DeviceService::FillLimits(v1::ServerStatus& status) const {
   add("max_kept_jobs", config.max_kept_jobs(), jobs.kept, "jobs");
   add("max_kept_result_bytes", config.max_kept_result_bytes(), jobs.kept_result_bytes, "bytes");
   add("max_buffers", config.max_buffers(), status.buffers(), "buffers");
-  add("max_buffer_bytes", config.max_buffer_bytes(), status.buffer_bytes(), "bytes");
+  add("max_buffer_bytes", p_.buffers.totals().limit_bytes, status.buffer_bytes(), "bytes");
   add("max_sessions", config.max_sessions(), status.sessions(), "sessions");
   add("max_prepared_graphs", config.max_prepared_graphs(), status.prepared_graphs(), "graphs");
 }

@@ -254,9 +254,12 @@ struct ExecutorSupervisor::Import {
       p_.scheduler.Pause(options_.device);
       p_.directory.Withdraw(options_.device, ExecutorDirectory::State::kDown);
       if (client_ != nullptr) {
-        log::Warning("executor lost", {{"device", absl::StrCat(options_.device)},
-                                       {"pid", absl::StrCat(client_->pid())},
-                                       {"how", std::string(what_happened)}});
+        const bool wanted = AwaitStop(absl::ZeroDuration());
+        log::Write(wanted ? log::Level::kInfo : log::Level::kWarning,
+                   wanted ? "executor ended" : "executor lost",
+                   {{"device", absl::StrCat(options_.device)},
+                    {"pid", absl::StrCat(client_->pid())},
+                    {"how", std::string(what_happened)}});
         client_->MarkLost(what_happened);
         p_.cache.DropExecutor(*client_);
       }

@@ -6,6 +6,7 @@
 // is not the completion thread).
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <thread>
@@ -42,12 +43,12 @@ class RingLauncher {
   };
   void ReadCompletions();
   void OnCompletion(const transport::Completion& completion);
-  bool stopping() const;
 
   const std::unique_ptr<transport::RingClient> ring_;
-  mutable absl::Mutex mutex_;
+  absl::Mutex mutex_;
   absl::flat_hash_map<uint64_t, Pending> pending_ ABSL_GUARDED_BY(mutex_);  // by sequence
   absl::Status stopped_ ABSL_GUARDED_BY(mutex_);
+  std::atomic<bool> stopping_{false};
   std::thread thread_;
 };
 

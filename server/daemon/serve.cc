@@ -10,9 +10,11 @@
 #include <cerrno>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "base/clock.h"
 #include "base/error_context.h"
 #include "base/log.h"
 #include "base/status_macros.h"
@@ -59,6 +61,10 @@ void TellReady(const std::string& socket, UniqueFd ready) {
   }
 }
 
+// A signal that comes so soon after the first is the same wish: timeout(1) and service managers
+// signal the process and then its whole group.
+constexpr absl::Duration kSameWish = absl::Milliseconds(200);
+
 bool Took(const UniqueFd& signals) {
   signalfd_siginfo info = {};
   return ::read(signals.get(), &info, sizeof info) == sizeof info;
@@ -80,14 +86,16 @@ absl::Status Serve(const Config& config, int ready_fd) {
   // up to 10 s for one that polls for a write which is long done.
   grpc_init();
   WEFT_ASSIGN_OR_RETURN(const std::unique_ptr<Daemon> daemon, Daemon::Start(config));
-  bool told_to_end = false;
+  std::optional<absl::Duration> told_to_end;  // when
   bool told_ready = false;
   for (;;) {
     pollfd fds[] = {{signals.get(), POLLIN, 0}, {daemon->changed_fd(), POLLIN, 0}};
     ::poll(fds, 2, -1);
     while (Took(signals)) {
-      if (told_to_end) EndAtOnce();
-      told_to_end = true;
+      const absl::Duration now = Clock::Real().Now();
+      if (told_to_end.has_value() && now - *told_to_end > kSameWish) EndAtOnce();
+      if (told_to_end.has_value()) continue;
+      told_to_end = now;
       NotifyServiceManager("STOPPING=1");
       daemon->Drain();
     }

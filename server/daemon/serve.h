@@ -6,7 +6,8 @@
 
 namespace weft::daemon {
 
-// Serves until SIGTERM or SIGINT; then drains. A second signal ends the process at once. When it
+// Serves until SIGTERM or SIGINT; then drains. A second signal, not at the same moment,
+// ends the process at once. When it
 // serves, tells the service manager, and `ready_fd` (-1: none), which it closes.
 // REQUIRES: called on the main thread before others are started; it blocks signals.
 absl::Status Serve(const Config& config, int ready_fd);
