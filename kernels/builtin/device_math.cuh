@@ -12,11 +12,16 @@ namespace weft::kernels {
 inline constexpr unsigned kFullWarp = 0xffffffffu;
 inline constexpr int kWarp = 32;
 
+// The thread's number in the launch, and how many threads there are: over all dimensions, since a job may choose any shape.
 __device__ __forceinline__ int64_t FirstIndex() {
-  return static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const int64_t block =
+      (static_cast<int64_t>(blockIdx.z) * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+  const int thread = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+  return block * (blockDim.x * blockDim.y * blockDim.z) + thread;
 }
 __device__ __forceinline__ int64_t GridStride() {
-  return static_cast<int64_t>(gridDim.x) * blockDim.x;
+  return static_cast<int64_t>(gridDim.x) * gridDim.y * gridDim.z *
+         (blockDim.x * blockDim.y * blockDim.z);
 }
 
 // Neighbouring elements that one access moves.

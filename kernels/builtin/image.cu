@@ -5,13 +5,16 @@
 namespace weft::kernels {
 namespace {
 
-// visit(row, col) for every pixel; neighbouring threads take neighbouring columns. Any grid and block covers any image.
+// visit(row, col) for every pixel; neighbouring threads take neighbouring columns. Any grid and block covers any image;
+// along z the same pixels are done again.
 template <typename Visit>
 __device__ __forceinline__ void ForEachPixel(int64_t height, int64_t width, Visit visit) {
-  const int64_t row_stride = static_cast<int64_t>(gridDim.y) * blockDim.y;
-  for (int64_t row = static_cast<int64_t>(blockIdx.y) * blockDim.y + threadIdx.y; row < height;
-       row += row_stride) {
-    for (int64_t col = FirstIndex(); col < width; col += GridStride()) visit(row, col);
+  const int64_t first_col = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const int64_t first_row = static_cast<int64_t>(blockIdx.y) * blockDim.y + threadIdx.y;
+  const int64_t cols = static_cast<int64_t>(gridDim.x) * blockDim.x;
+  const int64_t rows = static_cast<int64_t>(gridDim.y) * blockDim.y;
+  for (int64_t row = first_row; row < height; row += rows) {
+    for (int64_t col = first_col; col < width; col += cols) visit(row, col);
   }
 }
 

@@ -171,7 +171,8 @@ absl::Status Device::Launch(const Problem& problem, const BoundCall& call, const
 absl::StatusOr<Outcome> Device::Run(const Problem& problem, const Placement& placement) {
   BindResult bound = Bind(problem.schema(), Given(problem));
   if (!bound.ok()) return InvalidArgumentError(std::move(bound.violations));
-  WEFT_ASSIGN_OR_RETURN(const LaunchPlan plan, PlanLaunch(problem.schema(), bound.call, {}));
+  WEFT_ASSIGN_OR_RETURN(const LaunchPlan plan,
+                        PlanLaunch(problem.schema(), bound.call, {}, placement.launch));
   const Layout layout(problem, plan.workspace_bytes, placement);
   if (layout.end > parts_.memory.size()) {
     return absl::ResourceExhaustedError(absl::StrCat("the problem needs ", layout.end, " bytes"));

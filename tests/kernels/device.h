@@ -23,6 +23,8 @@ struct Placement {
   uint32_t shift_elements = 0;
   // Written buffers lie on the buffer that the schema lets them share, where the dtypes allow it.
   bool in_place = false;
+  // A shape of the launch other than the kernel's own.
+  LaunchOverride launch;
 };
 
 struct Outcome {

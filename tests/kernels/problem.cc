@@ -14,14 +14,25 @@ uint64_t CountOf(const std::vector<uint64_t>& shape) {
   return count;
 }
 
-double Allowed(const ProblemBuffer& buffer, const Expected& expected) {
-  const Tolerance& tolerance = buffer.tolerance;
-  if (!IsFloat(buffer.dtype)) return tolerance.levels;
-  return tolerance.compute * EpsilonOf(ComputeType(buffer.dtype)) * expected.scale +
-         tolerance.output * EpsilonOf(buffer.dtype) *
-             std::fabs(static_cast<double>(expected.value)) +
-         TinyOf(buffer.dtype);
-}
+// The tolerance of a buffer with what does not change between its elements worked out.
+class Allowance {
+ public:
+  explicit Allowance(const ProblemBuffer& buffer) {
+    const Tolerance& tolerance = buffer.tolerance;
+    floor_ = IsFloat(buffer.dtype) ? TinyOf(buffer.dtype) : tolerance.levels;
+    of_scale_ = tolerance.compute * EpsilonOf(ComputeType(buffer.dtype));
+    of_value_ = tolerance.output * EpsilonOf(buffer.dtype);
+  }
+  double For(const Expected& expected) const {
+    return of_scale_ * expected.scale + of_value_ * std::fabs(static_cast<double>(expected.value)) +
+           floor_;
+  }
+
+ private:
+  double floor_;
+  double of_scale_;
+  double of_value_;
+};
 
 bool Near(Value got, Value want, double allowed) {
   if (std::isnan(want)) return std::isnan(got);
@@ -30,16 +41,16 @@ bool Near(Value got, Value want, double allowed) {
   return std::fabs(got - want) <= static_cast<Value>(allowed);
 }
 
-template <typename Want, typename Allowance>
+template <typename Want, typename Allowed>
 std::string FirstDifference(const ProblemBuffer& buffer, absl::Span<const uint8_t> bytes, Want want,
-                            Allowance allowance) {
+                            Allowed allowed_for) {
   const Values values = Decode(buffer.dtype, bytes);
   uint64_t wrong = 0;
   std::ostringstream text;
   text.precision(20);
   for (uint64_t i = 0; i < values.size(); ++i) {
     const Value wanted = want(i);
-    const double allowed = allowance(i);
+    const double allowed = allowed_for(i);
     if (Near(values[i], wanted, allowed)) continue;
     if (wrong++ == 0) {
       text << buffer.name << "[" << i << "] is " << values[i] << ", not " << wanted << " (± "
@@ -98,17 +109,19 @@ void Problem::Add(absl::string_view name, DType dtype, std::vector<uint64_t> sha
 }
 
 std::string Difference(const ProblemBuffer& buffer, absl::Span<const uint8_t> bytes) {
+  const Allowance allowance(buffer);
   return FirstDifference(
       buffer, bytes, [&](uint64_t i) { return buffer.expected[i].value; },
-      [&](uint64_t i) { return Allowed(buffer, buffer.expected[i]); });
+      [&](uint64_t i) { return allowance.For(buffer.expected[i]); });
 }
 
 std::string Difference(const ProblemBuffer& buffer, absl::Span<const uint8_t> one,
                        absl::Span<const uint8_t> other) {
+  const Allowance allowance(buffer);
   const Values reference = Decode(buffer.dtype, other);
   return FirstDifference(
       buffer, one, [&](uint64_t i) { return reference[i]; },
-      [&](uint64_t i) { return 2 * Allowed(buffer, buffer.expected[i]); });
+      [&](uint64_t i) { return 2 * allowance.For(buffer.expected[i]); });
 }
 
 }  // namespace weft::kernels::testing

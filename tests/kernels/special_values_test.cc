@@ -178,7 +178,7 @@ TEST(RepetitionTest, TheSameInputGivesTheSameBitsWhereverItLies) {
     problem.Expect({}, [](uint64_t) { return Expected{}; });
     ASSERT_OK_AND_ASSIGN(const Outcome first, device->Run(problem, {}));
     ASSERT_OK_AND_ASSIGN(const Outcome second, device->Run(problem, {}));
-    ASSERT_OK_AND_ASSIGN(const Outcome shifted, device->Run(problem, {1, false}));
+    ASSERT_OK_AND_ASSIGN(const Outcome shifted, device->Run(problem, {1, false, {}}));
     EXPECT_EQ(first.buffers[1], second.buffers[1]) << kernel;
     EXPECT_EQ(first.buffers[1], shifted.buffers[1]) << kernel;
   }

@@ -176,21 +176,39 @@ uint64_t Random::Next() {
   return z ^ (z >> 31);
 }
 
-std::vector<uint8_t> RandomBytes(DType dtype, uint64_t count, Random& random) {
-  const uint32_t size = SizeOf(dtype);
-  std::vector<uint8_t> bytes(count * size);
-  const Format format = FormatOf(dtype);
-  const int sign_bit = static_cast<int>(8 * size) - 1;
+namespace {
+
+template <typename Bits, typename Shape>
+std::vector<uint8_t> RandomAs(uint64_t count, Random& random, Shape shape) {
+  std::vector<uint8_t> bytes(count * sizeof(Bits));
   for (uint64_t i = 0; i < count; ++i) {
-    uint64_t bits = random.Next();
-    if (IsFloat(dtype)) {
-      const uint64_t mantissa = bits & ((uint64_t{1} << format.mantissa_bits) - 1);
-      const uint64_t exponent = static_cast<uint64_t>(format.bias() - 3) + (bits >> 57) % 5;
-      bits = (bits >> 56 & 1) << sign_bit | exponent << format.mantissa_bits | mantissa;
-    }
-    std::memcpy(bytes.data() + i * size, &bits, size);
+    const auto bits = static_cast<Bits>(shape(random.Next()));
+    std::memcpy(bytes.data() + i * sizeof(Bits), &bits, sizeof(Bits));
   }
   return bytes;
+}
+
+template <typename Shape>
+std::vector<uint8_t> RandomOfSize(uint32_t size, uint64_t count, Random& random, Shape shape) {
+  if (size == 1) return RandomAs<uint8_t>(count, random, shape);
+  if (size == 2) return RandomAs<uint16_t>(count, random, shape);
+  if (size == 4) return RandomAs<uint32_t>(count, random, shape);
+  return RandomAs<uint64_t>(count, random, shape);
+}
+
+}  // namespace
+
+std::vector<uint8_t> RandomBytes(DType dtype, uint64_t count, Random& random) {
+  const uint32_t size = SizeOf(dtype);
+  if (!IsFloat(dtype)) return RandomOfSize(size, count, random, [](uint64_t bits) { return bits; });
+  const Format format = FormatOf(dtype);
+  const uint64_t mantissa_mask = (uint64_t{1} << format.mantissa_bits) - 1;
+  const int sign_bit = static_cast<int>(8 * size) - 1;
+  const auto least_exponent = static_cast<uint64_t>(format.bias() - 3);
+  return RandomOfSize(size, count, random, [=](uint64_t bits) {
+    const uint64_t exponent = least_exponent + (bits >> 57) % 5;
+    return (bits >> 56 & 1) << sign_bit | exponent << format.mantissa_bits | (bits & mantissa_mask);
+  });
 }
 
 }  // namespace weft::kernels::testing
