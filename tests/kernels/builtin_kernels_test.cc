@@ -1,5 +1,7 @@
 // Every built-in kernel, for every dtype that its schema names, against references that share no
 // code with it; and on a GPU against its CPU twin.
+#include <malloc.h>
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -63,6 +65,11 @@ bool SharesCode(const Instantiation& instantiation) {
 
 class BuiltinKernelTest : public ::testing::TestWithParam<Instantiation> {
  protected:
+  // Values by the megabyte are made for every extent: keep their memory rather than give it back each time.
+  static void SetUpTestSuite() {
+    mallopt(M_MMAP_THRESHOLD, 1 << 30);
+    mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  }
   static void Check(const Problem& problem, const Placement& placement, const KernelCase& rules);
   static void Compare(const Problem& problem, const Placement& placement, const Outcome& outcome,
                       const KernelCase& rules);
