@@ -15,6 +15,7 @@
 // Thread safety: values; a schema of the registry is immutable.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -114,7 +115,7 @@ struct LaunchShape {
     kFixed,  // the kernel is written for exactly this block
     kAny,    // a job may choose another
   };
-  GridRule grid[3];
+  std::array<GridRule, 3> grid;
   uint32_t block[3] = {1, 1, 1};
   Block block_rule = Block::kFixed;
   // Dynamic shared memory: product(shared_units) * shared_unit_bytes, or 0 where that is more than

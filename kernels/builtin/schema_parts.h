@@ -28,7 +28,7 @@ inline std::vector<DType> Arithmetic() {
 inline std::vector<DType> Floats() { return {DType::kF32, DType::kF64, DType::kF16, DType::kBF16}; }
 
 // The product of the scalar arguments at these positions.
-inline Product Of(std::vector<uint32_t> arguments) {
+inline Product Of(const std::vector<uint32_t>& arguments) {
   Product product;
   for (const uint32_t argument : arguments) product.push_back({argument, 1});
   return product;
