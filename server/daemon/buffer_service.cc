@@ -113,11 +113,11 @@ grpc::ServerUnaryReactor* BufferService::List(grpc::CallbackServerContext* conte
                                               v1::ListBuffersResponse* response) {
   const absl::StatusOr<Caller> caller = CallerOf(*context, p_.sessions);
   if (!caller.ok()) return Answer(*context, caller.status());
-  return Answer(*context, List(*caller, *request, *response));
+  return Answer(*context, FillPage(*caller, *request, *response));
 }
 
-absl::Status BufferService::List(const Caller& caller, const v1::ListBuffersRequest& request,
-                                 v1::ListBuffersResponse& response) const {
+absl::Status BufferService::FillPage(const Caller& caller, const v1::ListBuffersRequest& request,
+                                     v1::ListBuffersResponse& response) const {
   WEFT_ASSIGN_OR_RETURN(const uint32_t limit, PageSize(request.page_size()));
   uint64_t after = 0;
   if (!request.page_token().empty() && !absl::SimpleAtoi(request.page_token(), &after)) {

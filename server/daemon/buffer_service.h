@@ -40,8 +40,8 @@ class BufferService final : public v1::BufferService::CallbackService {
       grpc::CallbackServerContext* context, const v1::ReadBufferRequest* request) override;
 
  private:
-  absl::Status List(const Caller& caller, const v1::ListBuffersRequest& request,
-                    v1::ListBuffersResponse& response) const;
+  absl::Status FillPage(const Caller& caller, const v1::ListBuffersRequest& request,
+                        v1::ListBuffersResponse& response) const;
 
   const Parts p_;
 };

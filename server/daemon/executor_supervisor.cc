@@ -70,10 +70,10 @@ struct ExecutorSupervisor::Import {
       ::eventfd_write(import->imported.get(), 1);
       return;
     }
-    import->client->Import(import->entries[index], [import](const absl::Status& status) {
+    import->client->Import(import->entries[index], [import](const absl::Status& result_of_one) {
       {
         absl::MutexLock lock(&import->mutex);
-    import->status = status;
+    import->status = result_of_one;
   }
   Continue(import);
     });

@@ -36,7 +36,8 @@ void JobOrder::Open(UnitId id) {
 
 void JobOrder::Record(UnitId id, const BufferUse& use, Unit& unit) {
   Buffer& buffer = buffers_[use.buffer];
-  buffer.history.Record(use.range, use.access, id, [&](UnitId earlier, plan::Hazard) {
+  // Both callbacks run here and now, under the lock; the analysis does not see that.
+  const auto wait_for = [&](UnitId earlier, plan::Hazard) ABSL_NO_THREAD_SAFETY_ANALYSIS {
     const auto it = units_.find(earlier);
     if (it == units_.end()) return;  // over
     std::vector<UnitId>& followers = it->second.followers;
@@ -44,9 +45,13 @@ void JobOrder::Record(UnitId id, const BufferUse& use, Unit& unit) {
     if (!followers.empty() && followers.back() == id) return;
     followers.push_back(id);
     ++unit.waits_for;
-  });
+  };
+  const auto is_over = [&](UnitId other) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    return other != id && !units_.contains(other);
+  };
+  buffer.history.Record(use.range, use.access, id, wait_for);
   if (buffer.history.size() < buffer.sweep_at) return;
-  buffer.history.RemoveIf([&](UnitId other) { return other != id && !units_.contains(other); });
+  buffer.history.RemoveIf(is_over);
   buffer.sweep_at = std::max(kFirstSweep, 2 * buffer.history.size());
 }
 

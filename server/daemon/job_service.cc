@@ -99,11 +99,11 @@ grpc::ServerUnaryReactor* JobService::List(grpc::CallbackServerContext* context,
                                            v1::ListJobsResponse* response) {
   const absl::StatusOr<Caller> caller = CallerOf(*context, p_.sessions);
   if (!caller.ok()) return Answer(*context, caller.status());
-  return Answer(*context, List(*caller, *request, *response));
+  return Answer(*context, FillPage(*caller, *request, *response));
 }
 
-absl::Status JobService::List(const Caller& caller, const v1::ListJobsRequest& request,
-                              v1::ListJobsResponse& response) const {
+absl::Status JobService::FillPage(const Caller& caller, const v1::ListJobsRequest& request,
+                                  v1::ListJobsResponse& response) const {
   WEFT_ASSIGN_OR_RETURN(const uint32_t limit, PageSize(request.page_size()));
   std::optional<JobId> before;
   if (!request.page_token().empty()) {

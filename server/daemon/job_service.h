@@ -46,8 +46,8 @@ class JobService final : public v1::JobService::CallbackService {
                                    v1::CancelResponse* response) override;
 
  private:
-  absl::Status List(const Caller& caller, const v1::ListJobsRequest& request,
-                    v1::ListJobsResponse& response) const;
+  absl::Status FillPage(const Caller& caller, const v1::ListJobsRequest& request,
+                        v1::ListJobsResponse& response) const;
 
   const Parts p_;
   HeapMessages<v1::SubmitRequest, v1::SubmitResponse> submit_messages_;
