@@ -120,6 +120,7 @@ Outcome Device::Layout::Read(const Problem& problem, const std::vector<uint8_t>&
   for (size_t i = 0; i < buffers.size(); ++i) {
     if (problem.buffers()[i].written) restore(buffers[i]);
   }
+  if (before == after) return outcome;  // far quicker than counting
   for (uint64_t i = 0; i < end; ++i) outcome.stray_bytes += before[i] != after[i] ? 1 : 0;
   return outcome;
 }

@@ -50,6 +50,7 @@ std::string FirstDifference(const ProblemBuffer& buffer, absl::Span<const uint8_
   text.precision(20);
   for (uint64_t i = 0; i < values.size(); ++i) {
     const Value wanted = want(i);
+    if (values[i] == wanted) continue;
     const double allowed = allowed_for(i);
     if (Near(values[i], wanted, allowed)) continue;
     if (wrong++ == 0) {
