@@ -8,6 +8,7 @@
 #include <grpcpp/support/sync_stream.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <optional>
@@ -50,35 +51,57 @@ Repeat RepeatOf(const std::string& request_id) {
 
 bool HasEnded(const v1::JobInfo& info) { return info.state() >= v1::JOB_STATE_SUCCEEDED; }
 
+// The channel and the calls that go through it.
+struct Wire {
+  explicit Wire(const std::shared_ptr<grpc::Channel>& channel)
+      : jobs(channel), buffers(channel), graphs(channel), devices(channel) {}
+
+  v1::JobService::Stub jobs;
+  v1::BufferService::Stub buffers;
+  v1::GraphService::Stub graphs;
+  v1::DeviceService::Stub devices;
+};
+
+// Lets go of `wire` on a thread of gRPC that runs no callback of a call. The last channel to go
+// joins the threads that run those, which breaks on one of them: a user's callback, or the end of a
+// call that nobody else remembers, may hold the last reference to a connection.
+void ReleaseElsewhere(std::shared_ptr<Wire> wire) {
+  auto alarm = std::make_shared<grpc::Alarm>();
+  grpc::Alarm& timer = *alarm;
+  timer.Set(system_clock::now(), [alarm = std::move(alarm), wire = std::move(wire)](bool) mutable {
+    wire.reset();
+    alarm.reset();  // keeps this function, which keeps it
+  });
+}
+
 class GrpcConnection final : public Connection,
                              public std::enable_shared_from_this<GrpcConnection> {
  public:
   explicit GrpcConnection(ConnectionOptions options)
       : options_(std::move(options)),
         clock_(options_.clock != nullptr ? *options_.clock : Clock::Real()),
-        channel_(MakeChannel(options_.socket)),
-        jobs_(channel_),
-        buffers_(channel_),
-        graphs_(channel_),
-        devices_(channel_) {}
+        wire_(std::make_shared<Wire>(MakeChannel(options_.socket))) {}
+  ~GrpcConnection() override {
+    if (has_called_back_) ReleaseElsewhere(std::move(wire_));
+  }
 
   absl::StatusOr<v1::SubmitResponse> Submit(const v1::SubmitRequest& request) override {
     const Duration duration = request.wait() ? Duration::kWaitsForJobs : Duration::kShort;
-    return Call(jobs_, &v1::JobService::Stub::Submit, request,
+    return Call(wire_->jobs, &v1::JobService::Stub::Submit, request,
                 {RepeatOf(request.request_id()), duration});
   }
   absl::StatusOr<v1::WaitResponse> Wait(const v1::WaitRequest& request) override {
-    return Call(jobs_, &v1::JobService::Stub::Wait, request,
+    return Call(wire_->jobs, &v1::JobService::Stub::Wait, request,
                 {Repeat::kSafe, Duration::kWaitsForJobs});
   }
   absl::StatusOr<v1::GetJobResponse> GetJob(const v1::GetJobRequest& request) override {
-    return Call(jobs_, &v1::JobService::Stub::Get, request, {});
+    return Call(wire_->jobs, &v1::JobService::Stub::Get, request, {});
   }
   absl::StatusOr<v1::ListJobsResponse> ListJobs(const v1::ListJobsRequest& request) override {
-    return Call(jobs_, &v1::JobService::Stub::List, request, {});
+    return Call(wire_->jobs, &v1::JobService::Stub::List, request, {});
   }
   absl::StatusOr<v1::CancelResponse> Cancel(const v1::CancelRequest& request) override {
-    return Call(jobs_, &v1::JobService::Stub::Cancel, request, {});
+    return Call(wire_->jobs, &v1::JobService::Stub::Cancel, request, {});
   }
   absl::Status Watch(const v1::WatchRequest& request, const StateCallback& on_state) override;
 
@@ -88,18 +111,18 @@ class GrpcConnection final : public Connection,
   // Not repeated: the second try would find the buffer that the first one made.
   absl::StatusOr<v1::CreateBufferResponse> CreateBuffer(
       const v1::CreateBufferRequest& request) override {
-    return Call(buffers_, &v1::BufferService::Stub::Create, request, {Repeat::kNever});
+    return Call(wire_->buffers, &v1::BufferService::Stub::Create, request, {Repeat::kNever});
   }
   absl::StatusOr<v1::GetBufferResponse> GetBuffer(const v1::GetBufferRequest& request) override {
-    return Call(buffers_, &v1::BufferService::Stub::Get, request, {});
+    return Call(wire_->buffers, &v1::BufferService::Stub::Get, request, {});
   }
   absl::StatusOr<v1::ListBuffersResponse> ListBuffers(
       const v1::ListBuffersRequest& request) override {
-    return Call(buffers_, &v1::BufferService::Stub::List, request, {});
+    return Call(wire_->buffers, &v1::BufferService::Stub::List, request, {});
   }
   absl::StatusOr<v1::DeleteBufferResponse> DeleteBuffer(
       const v1::DeleteBufferRequest& request) override {
-    return Call(buffers_, &v1::BufferService::Stub::Delete, request, {Repeat::kNever});
+    return Call(wire_->buffers, &v1::BufferService::Stub::Delete, request, {Repeat::kNever});
   }
   absl::StatusOr<v1::WriteBufferResponse> Write(const v1::BufferRef& buffer, uint64_t offset_bytes,
                                                 std::span<const std::byte> bytes) override;
@@ -107,28 +130,28 @@ class GrpcConnection final : public Connection,
 
   // Repeated: what a lost answer left prepared went with the broken connection.
   absl::StatusOr<v1::PrepareResponse> Prepare(const v1::PrepareRequest& request) override {
-    return Call(graphs_, &v1::GraphService::Stub::Prepare, request, {});
+    return Call(wire_->graphs, &v1::GraphService::Stub::Prepare, request, {});
   }
   absl::StatusOr<v1::LaunchResponse> Launch(const v1::LaunchRequest& request) override {
     const Duration duration = request.wait() ? Duration::kWaitsForJobs : Duration::kShort;
-    return Call(graphs_, &v1::GraphService::Stub::Launch, request,
+    return Call(wire_->graphs, &v1::GraphService::Stub::Launch, request,
                 {RepeatOf(request.request_id()), duration});
   }
   void LaunchAsync(const v1::LaunchRequest& request, Callback<v1::LaunchResponse> done) override;
   absl::StatusOr<v1::ReleaseResponse> Release(const v1::ReleaseRequest& request) override {
-    return Call(graphs_, &v1::GraphService::Stub::Release, request, {Repeat::kNever});
+    return Call(wire_->graphs, &v1::GraphService::Stub::Release, request, {Repeat::kNever});
   }
 
   absl::StatusOr<v1::ListDevicesResponse> ListDevices(
       const v1::ListDevicesRequest& request) override {
-    return Call(devices_, &v1::DeviceService::Stub::ListDevices, request, {});
+    return Call(wire_->devices, &v1::DeviceService::Stub::ListDevices, request, {});
   }
   absl::StatusOr<v1::ListKernelsResponse> ListKernels(
       const v1::ListKernelsRequest& request) override {
-    return Call(devices_, &v1::DeviceService::Stub::ListKernels, request, {});
+    return Call(wire_->devices, &v1::DeviceService::Stub::ListKernels, request, {});
   }
   absl::StatusOr<v1::GetStatusResponse> GetStatus(const v1::GetStatusRequest& request) override {
-    return Call(devices_, &v1::DeviceService::Stub::GetStatus, request, {});
+    return Call(wire_->devices, &v1::DeviceService::Stub::GetStatus, request, {});
   }
 
   Backoff MakeBackoff() const { return Backoff(options_.retry, clock_, std::random_device()()); }
@@ -188,11 +211,8 @@ class GrpcConnection final : public Connection,
 
   const ConnectionOptions options_;
   const Clock& clock_;
-  const std::shared_ptr<grpc::Channel> channel_;
-  v1::JobService::Stub jobs_;
-  v1::BufferService::Stub buffers_;
-  v1::GraphService::Stub graphs_;
-  v1::DeviceService::Stub devices_;
+  std::shared_ptr<Wire> wire_;
+  std::atomic<bool> has_called_back_ = false;  // a call that does not block was made
 };
 
 // A call that does not block, with its retries. Owned by the callbacks of gRPC that are outstanding
@@ -228,7 +248,11 @@ class AsyncCall : public std::enable_shared_from_this<AsyncCall<Request, Respons
       if (const std::optional<absl::Duration> delay = backoff_.Next(); delay.has_value()) {
         alarm_ = std::make_unique<grpc::Alarm>();
         alarm_->Set(system_clock::now() + absl::ToChronoMicroseconds(*delay),
-                    [self = this->shared_from_this()](bool) { self->Start(); });
+                    [self = this->shared_from_this()](bool) {
+                      // It keeps this function, which keeps the call, which keeps it.
+                      const std::unique_ptr<grpc::Alarm> alarm = std::move(self->alarm_);
+                      self->Start();
+                    });
         return;
       }
     }
@@ -248,22 +272,24 @@ class AsyncCall : public std::enable_shared_from_this<AsyncCall<Request, Respons
 
 void GrpcConnection::SubmitAsync(const v1::SubmitRequest& request,
                                  Callback<v1::SubmitResponse> done) {
+  has_called_back_ = true;
   using Async = AsyncCall<v1::SubmitRequest, v1::SubmitResponse>;
   std::make_shared<Async>(
       shared_from_this(), request, RepeatOf(request.request_id()),
       [this](auto* context, auto* message, auto* response, auto on_status) {
-        jobs_.async()->Submit(context, message, response, std::move(on_status));
+        wire_->jobs.async()->Submit(context, message, response, std::move(on_status));
       },
       std::move(done))
       ->Start();
 }
 
 void GrpcConnection::WaitAsync(const v1::WaitRequest& request, Callback<v1::WaitResponse> done) {
+  has_called_back_ = true;
   using Async = AsyncCall<v1::WaitRequest, v1::WaitResponse>;
   std::make_shared<Async>(
       shared_from_this(), request, Repeat::kSafe,
       [this](auto* context, auto* message, auto* response, auto on_status) {
-        jobs_.async()->Wait(context, message, response, std::move(on_status));
+        wire_->jobs.async()->Wait(context, message, response, std::move(on_status));
       },
       std::move(done))
       ->Start();
@@ -271,11 +297,12 @@ void GrpcConnection::WaitAsync(const v1::WaitRequest& request, Callback<v1::Wait
 
 void GrpcConnection::LaunchAsync(const v1::LaunchRequest& request,
                                  Callback<v1::LaunchResponse> done) {
+  has_called_back_ = true;
   using Async = AsyncCall<v1::LaunchRequest, v1::LaunchResponse>;
   std::make_shared<Async>(
       shared_from_this(), request, RepeatOf(request.request_id()),
       [this](auto* context, auto* message, auto* response, auto on_status) {
-        graphs_.async()->Launch(context, message, response, std::move(on_status));
+        wire_->graphs.async()->Launch(context, message, response, std::move(on_status));
       },
       std::move(done))
       ->Start();
@@ -286,7 +313,7 @@ absl::Status GrpcConnection::Watch(const v1::WatchRequest& request, const StateC
   std::optional<v1::JobState> last;  // a new stream starts with the state that the broken one had
   while (true) {
     grpc::ClientContext context;
-    const auto reader = jobs_.Watch(&context, request);
+    const auto reader = wire_->jobs.Watch(&context, request);
     v1::WatchResponse response;
     bool stopped = false;
     while (!stopped && reader->Read(&response)) {
@@ -310,7 +337,7 @@ absl::StatusOr<v1::WriteBufferResponse> GrpcConnection::Write(const v1::BufferRe
                                                               std::span<const std::byte> bytes) {
   grpc::ClientContext context;
   v1::WriteBufferResponse response;
-  const auto writer = buffers_.Write(&context, &response);
+  const auto writer = wire_->buffers.Write(&context, &response);
   v1::WriteBufferRequest request;
   *request.mutable_buffer() = buffer;
   request.set_offset_bytes(offset_bytes);
@@ -336,7 +363,7 @@ absl::Status GrpcConnection::Read(const v1::ReadBufferRequest& request,
   Backoff backoff = MakeBackoff();
   while (true) {
     grpc::ClientContext context;
-    const auto reader = buffers_.Read(&context, request);
+    const auto reader = wire_->buffers.Read(&context, request);
     v1::ReadBufferResponse response;
     absl::Status consumed;
     bool started = false;
