@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/clock.h"
 #include "base/status_macros.h"
 
 namespace weft::transport {
@@ -42,7 +43,7 @@ absl::StatusOr<std::unique_ptr<RingClient>> RingClient::Create(const RingOptions
 RingClient::RingClient(SharedMemory memory, const RingOptions& options)
     : memory_(std::move(memory)),
       capacity_(options.capacity),
-      wait_(options.spin),
+      spin_(options.spin),
       slots_(reinterpret_cast<SubmitSlot*>(memory_.data() + SubmitOffset())),
       entries_(reinterpret_cast<CompletionEntry*>(memory_.data() + CompletionOffset(capacity_))),
       server_doorbell_(&reinterpret_cast<RingHeader*>(memory_.data())->server_doorbell),
@@ -92,8 +93,14 @@ std::optional<Completion> RingClient::Poll() {
 }
 
 std::optional<Completion> RingClient::Wait(absl::Duration timeout) {
-  wait_.Wait(client_doorbell_, timeout,
-             [this] { return HasCompletion() || interrupted_.load(std::memory_order_seq_cst); });
+  const auto ready = [this] {
+    return HasCompletion() || interrupted_.load(std::memory_order_seq_cst);
+  };
+  if (!ready()) {
+    const absl::Duration start = Clock::Real().Now();
+    WaitStrategy(spin_.current()).Wait(client_doorbell_, timeout, ready);
+    spin_.Record(Clock::Real().Now() - start);
+  }
   std::optional<Completion> completion = Poll();
   if (!completion.has_value()) interrupted_.store(false, std::memory_order_seq_cst);
   return completion;

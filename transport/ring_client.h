@@ -18,13 +18,14 @@
 #include "base/ids.h"
 #include "transport/ring_layout.h"
 #include "transport/shared_memory.h"
+#include "transport/spin_budget.h"
 #include "transport/wait_strategy.h"
 
 namespace weft::transport {
 
 struct RingOptions {
   uint32_t capacity = 1024;                      // launches in flight at most; IsRingCapacity
-  absl::Duration spin = absl::Microseconds(50);  // how long Wait spins before it sleeps
+  absl::Duration spin = absl::Microseconds(50);  // Wait spins so long at most, then sleeps
 };
 
 // The end of one launch.
@@ -72,7 +73,7 @@ class RingClient {
 
   const SharedMemory memory_;
   const uint32_t capacity_;
-  const WaitStrategy wait_;
+  SpinBudget spin_;  // of the reading thread
   SubmitSlot* const slots_;
   CompletionEntry* const entries_;
   const Doorbell server_doorbell_;

@@ -9,6 +9,7 @@
 #include "cuda/status.h"
 #include "server/executor/graph_store.h"
 #include "server/executor/prepared_graph.h"
+#include "transport/spin_budget.h"
 #include "transport/wait_strategy.h"
 
 namespace weft::executor {
@@ -25,27 +26,36 @@ void CUDA_CB RingDoorbell(void* doorbell) {
   static_cast<const transport::Doorbell*>(doorbell)->Ring();
 }
 
-// Whether `spin` has passed since the last progress, without reading the clock at each step.
+// Whether the loop has spun long enough since the last progress, without reading the clock at each
+// step.
 class IdleTimer {
  public:
-  explicit IdleTimer(absl::Duration spin) : spin_(spin) {}
+  // spin: the longest.
+  explicit IdleTimer(absl::Duration spin) : budget_(spin) {}
 
-  void Restart() { steps_ = -1; }
+  void Restart() {
+    if (expired_) budget_.Record(Clock::Real().Now() - since_);
+    expired_ = false;
+    steps_ = -1;
+  }
   // REQUIRES: a step has just passed without progress.
   bool Expired() {
+    if (expired_) return true;
     if (steps_ < 0) {
       steps_ = 0;
       since_ = Clock::Real().Now();
-      return spin_ <= absl::ZeroDuration();
+      expired_ = budget_.current() <= absl::ZeroDuration();
+    } else if (++steps_ % kStepsPerClockRead == 0) {
+      expired_ = Clock::Real().Now() - since_ >= budget_.current();
     }
-    if (++steps_ % kStepsPerClockRead != 0) return false;
-    return Clock::Real().Now() - since_ >= spin_;
+    return expired_;
   }
 
  private:
-  const absl::Duration spin_;
+  transport::SpinBudget budget_;
   absl::Duration since_;
   int64_t steps_ = -1;
+  bool expired_ = false;
 };
 
 }  // namespace

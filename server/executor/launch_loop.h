@@ -3,7 +3,7 @@
 //
 //        ring ──Take──▶ lane (stream + event) ──event done──▶ ring.Complete
 //
-// While there is work, and for `spin` after the last, the loop spins over the ring and the events
+// While there is work, and for up to `spin` after the last, the loop spins over the ring and the events
 // in flight: between a client that spins and this loop a launch makes no system call. Then it
 // sleeps on the ring's doorbell, which three ring: the client after a submission, a host function
 // that the loop put behind each launch in flight, and Stop. A fault calls no host function, so with
@@ -46,7 +46,7 @@ struct ContextLoss {
 };
 
 struct LaunchLoopOptions {
-  absl::Duration spin = absl::Microseconds(50);
+  absl::Duration spin = absl::Microseconds(50);  // longest; SpinBudget finds how long pays
   // Longest sleep with launches in flight: bounds how late a fault is seen by a sleeping loop.
   absl::Duration in_flight_sleep = absl::Milliseconds(100);
   // Longest sleep without: bounds what a wake-up lost to a hostile ring costs.
