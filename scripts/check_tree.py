@@ -177,7 +177,7 @@ def check_protos(files):
     """The usual style rules: versioned package that matches the folder, zero values, case, units in names."""
     findings = []
     for path in files:
-        if not path.endswith('.proto') or path.startswith('proto/google/') or not path.startswith('proto/'):
+        if not path.endswith('.proto') or path.startswith(('proto/google/', 'proto/grpc/')) or not path.startswith('proto/'):
             continue
         text = re.sub(r'//.*', '', read(path))
         package = re.search(r'^package ([\w.]+);', text, re.M)

@@ -1,6 +1,5 @@
 #include "server/daemon/api_server.h"
 
-#include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/server_posix.h>
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "absl/time/clock.h"
+#include "server/daemon/reflection_service.h"
 
 namespace weft::daemon {
 namespace {
@@ -25,27 +25,27 @@ constexpr const char* kServiceNames[] = {"", "weft.v1.JobService", "weft.v1.Buff
 absl::StatusOr<std::unique_ptr<ApiServer>> ApiServer::Start(const Services& services,
                                                             uint64_t max_request_bytes) {
   grpc::EnableDefaultHealthCheckService(true);
-  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  std::unique_ptr<ApiServer> api(new ApiServer);
   grpc::ServerBuilder builder;
-  // The only synchronous service is reflection: one thread is plenty.
-  builder.SetSyncServerOption(grpc::ServerBuilder::NUM_CQS, 1);
-  builder.SetSyncServerOption(grpc::ServerBuilder::MIN_POLLERS, 1);
-  builder.SetSyncServerOption(grpc::ServerBuilder::MAX_POLLERS, 1);
   builder.SetMaxReceiveMessageSize(static_cast<int>(
       std::min<uint64_t>(max_request_bytes + kMessageOverhead, std::numeric_limits<int>::max())));
   builder.SetMaxSendMessageSize(-1);
   for (grpc::Service* service :
-       {&services.jobs, &services.buffers, &services.graphs, &services.devices}) {
+       {&services.jobs, &services.buffers, &services.graphs, &services.devices,
+        static_cast<grpc::Service*>(api->reflection_.get())}) {
     builder.RegisterService(service);
   }
-  std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
-  if (server == nullptr) return absl::InternalError("gRPC did not start a server.");
-  std::unique_ptr<ApiServer> api(new ApiServer(std::move(server)));
+  api->server_ = builder.BuildAndStart();
+  if (api->server_ == nullptr) return absl::InternalError("gRPC did not start a server.");
   api->SetHealth(Health::kNotServing);
   return api;
 }
 
-ApiServer::ApiServer(std::unique_ptr<grpc::Server> server) : server_(std::move(server)) {}
+ApiServer::ApiServer()
+    : reflection_(std::make_unique<ReflectionService>(std::vector<std::string>{
+          "grpc.health.v1.Health", "grpc.reflection.v1alpha.ServerReflection",
+          "weft.v1.BufferService", "weft.v1.DeviceService", "weft.v1.GraphService",
+          "weft.v1.JobService"})) {}
 
 ApiServer::~ApiServer() { Stop(absl::ZeroDuration()); }
 

@@ -16,6 +16,8 @@ class Service;
 
 namespace weft::daemon {
 
+class ReflectionService;
+
 class ApiServer {
  public:
   struct Services {
@@ -41,7 +43,8 @@ class ApiServer {
   void Stop(absl::Duration patience);
 
  private:
-  explicit ApiServer(std::unique_ptr<grpc::Server> server);
+  ApiServer();
+  const std::unique_ptr<ReflectionService> reflection_;
   std::unique_ptr<grpc::Server> server_;
 };
 
