@@ -92,7 +92,7 @@ endfunction()
 
 # The code of tests is compiled for quick builds, also where what it tests is optimised.
 function(weft_test_flags TARGET)
-  target_compile_options(${TARGET} PRIVATE $<$<CONFIG:Release>:-O1>)
+  target_compile_options(${TARGET} PRIVATE $<$<CONFIG:Release>:-O0>)
 endfunction()
 
 # weft_test(NAME SRCS … DEPS … LABELS … [WHOLE] [INSTALL]): one GoogleTest binary.

@@ -22,7 +22,7 @@
 namespace weft::cli {
 namespace {
 
-constexpr char kDetails[] =
+constexpr char kPutDetails[] =
     "Makes the buffer when there is none of that name, with the type and shape of the file; raw\n"
     "bytes are u8 [size] unless --dtype and --shape say otherwise. A buffer that is there must "
     "have\n"
@@ -48,7 +48,7 @@ absl::StatusOr<kernels::DType> ParseDTypeOption(const std::string& text) {
 class PutCommand final : public Command {
  public:
   CommandInfo info() const override {
-    return {"put", "Copy a file into a buffer of the server", kDetails};
+    return {"put", "Copy a file into a buffer of the server", kPutDetails};
   }
   std::vector<Option> options() override {
     return {

@@ -17,7 +17,7 @@
 namespace weft::cli {
 namespace {
 
-constexpr char kDetails[] =
+constexpr char kRunDetails[] =
     "Files that the job names are relative to the job file; those of --input, --output and\n"
     "--timeline to the working folder. A file is .npy, .png (8-bit gray or RGB) or, with any "
     "other\n"
@@ -26,7 +26,9 @@ constexpr char kDetails[] =
 
 class RunCommand final : public Command {
  public:
-  CommandInfo info() const override { return {"run", "Run a job and write its outputs", kDetails}; }
+  CommandInfo info() const override {
+    return {"run", "Run a job and write its outputs", kRunDetails};
+  }
   std::vector<Option> options() override {
     return {
         Argument("job", "JOB", "Job file: .textproto, .pbtxt, .json or .binpb", &job_,

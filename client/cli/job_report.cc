@@ -37,9 +37,8 @@ std::string SummaryOf(const v1::JobInfo& info) {
   if (!info.name().empty()) absl::StrAppend(&text, " (", Printable(info.name()), ")");
   absl::StrAppend(&text, ": ", FormatState(info.state()), " in ",
                   FormatNanoseconds(info.running_ns()), " after ",
-                  FormatNanoseconds(info.queued_ns()), " in the queue; ", info.node_count(),
-                  info.node_count() == 1 ? " node in " : " nodes in ", info.lane_count(),
-                  info.lane_count() == 1 ? " lane" : " lanes");
+                  FormatNanoseconds(info.queued_ns()), " in the queue; ",
+                  Count(info.node_count(), "node"), " in ", Count(info.lane_count(), "lane"));
   return text;
 }
 

@@ -106,6 +106,10 @@ std::string FormatNanoseconds(uint64_t nanoseconds) {
   return absl::StrFormat("%.2f s", value / 1e9);
 }
 
+std::string Count(uint64_t count, absl::string_view thing) {
+  return absl::StrCat(count, " ", thing, count == 1 ? "" : "s");
+}
+
 std::string FormatUnixTime(int64_t unix_ns) {
   if (unix_ns == 0) return "-";
   return absl::FormatTime("%Y-%m-%d %H:%M:%S", absl::FromUnixNanos(unix_ns), absl::LocalTimeZone());

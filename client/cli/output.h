@@ -54,6 +54,8 @@ std::string Printable(absl::string_view text);
 std::string FormatBytes(uint64_t bytes);
 // "850 ns", "12.3 µs", "4.56 ms", "1.23 s"; "0" for zero.
 std::string FormatNanoseconds(uint64_t nanoseconds);
+// "1 node", "3 nodes".
+std::string Count(uint64_t count, absl::string_view thing);
 // "2026-12-01 03:25:00", local time; "-" for zero.
 std::string FormatUnixTime(int64_t unix_ns);
 // "[480, 640, 3]"

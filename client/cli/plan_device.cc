@@ -25,6 +25,8 @@ cuda::DeviceInfo FromProto(const v1::DeviceInfo& device) {
   info.is_cpu = device.is_cpu();
   info.total_memory_bytes = device.total_memory_bytes();
   info.multiprocessor_count = device.multiprocessor_count();
+  // The server's max_lanes is what the planner makes of this figure there; here it must be the same.
+  info.max_concurrent_kernels = device.max_lanes();
   info.max_threads_per_block = device.max_threads_per_block();
   CopyThree(device.max_grid(), info.max_grid);
   CopyThree(device.max_block(), info.max_block);

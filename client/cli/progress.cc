@@ -53,8 +53,8 @@ std::string ProgressLine::Text(const v1::JobInfo& info, absl::Duration since) {
   }
   absl::StrAppendFormat(&text, ": %s for %.1f s", absl::AsciiStrToLower(FormatState(info.state())),
                         absl::ToDoubleSeconds(since));
-  if (info.node_count() > 0) absl::StrAppend(&text, ", ", info.node_count(), " nodes");
-  if (info.lane_count() > 0) absl::StrAppend(&text, " in ", info.lane_count(), " lanes");
+  if (info.node_count() > 0) absl::StrAppend(&text, ", ", Count(info.node_count(), "node"));
+  if (info.lane_count() > 0) absl::StrAppend(&text, " in ", Count(info.lane_count(), "lane"));
   return text;
 }
 

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <new>
+#include <system_error>
 #include <utility>
 
 #include "cuda/host/context.h"
@@ -59,6 +60,8 @@ CUresult Call(ApiFunction function, Body&& body) noexcept {
     return body(*runtime);
   } catch (const std::bad_alloc&) {
     return CUDA_ERROR_OUT_OF_MEMORY;
+  } catch (const std::system_error&) {
+    return CUDA_ERROR_OPERATING_SYSTEM;  // no more threads
   } catch (...) {
     return CUDA_ERROR_UNKNOWN;
   }

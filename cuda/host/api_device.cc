@@ -84,7 +84,7 @@ CUresult CUDAAPI cuDeviceGetName(char* name, int length, CUdevice device) {
   });
 }
 
-CUresult CUDAAPI cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice device) {
+CUresult CUDAAPI cuDeviceGetUuid(CUuuid* uuid, CUdevice device) {
   return Call(ApiFunction::k_cuDeviceGetUuid, [&](Runtime& runtime) -> CUresult {
     if (uuid == nullptr) return CUDA_ERROR_INVALID_VALUE;
     if (!runtime.IsDevice(device)) return CUDA_ERROR_INVALID_DEVICE;

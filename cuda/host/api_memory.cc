@@ -8,7 +8,7 @@ namespace {
 
 // Up to this size an asynchronous copy from pageable memory takes the bytes along and returns at
 // once; larger ones return when the copy is over ("API synchronization behavior" in the API's manual).
-constexpr uint64_t kMaxStagedBytes = 64 * 1024;
+constexpr uint64_t kMaxStagedBytes = uint64_t{64} * 1024;
 
 uint64_t Address(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
 

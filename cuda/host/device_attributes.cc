@@ -5,13 +5,13 @@
 namespace weft::hostcuda {
 namespace {
 
-struct Row {
+struct AttributeRow {
   CUdevice_attribute attribute;
   int value;
 };
 
 // In the order of the enumeration. What is not here is 0.
-constexpr Row kRows[] = {
+constexpr AttributeRow kAttributes[] = {
     {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, kMaxThreads},
     {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, kMaxThreads},
     {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y, kMaxThreads},
@@ -79,7 +79,7 @@ std::optional<int> AttributeOf(CUdevice_attribute attribute, int device, int wor
   if (attribute == CU_DEVICE_ATTRIBUTE_NUMA_ID || attribute == CU_DEVICE_ATTRIBUTE_HOST_NUMA_ID) {
     return -1;  // unknown
   }
-  for (const Row& row : kRows) {
+  for (const AttributeRow& row : kAttributes) {
     if (row.attribute == attribute) return row.value;
   }
   return 0;

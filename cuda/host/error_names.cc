@@ -6,7 +6,7 @@ namespace weft::hostcuda {
 namespace {
 
 // By number, because an older <cuda.h> lacks the newest names.
-struct Row {
+struct ErrorRow {
   int number;
   const char* name;
   const char* text;
@@ -14,7 +14,7 @@ struct Row {
 
 constexpr char kPrefix[] = "CUDA_ERROR_";
 
-constexpr Row kRows[] = {
+constexpr ErrorRow kErrors[] = {
     {0, "CUDA_SUCCESS", "no error"},
     {1, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
     {2, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
@@ -124,8 +124,8 @@ constexpr Row kRows[] = {
     {999, "CUDA_ERROR_UNKNOWN", "unknown error"},
 };
 
-const Row* Find(CUresult error) {
-  for (const Row& row : kRows) {
+const ErrorRow* Find(CUresult error) {
+  for (const ErrorRow& row : kErrors) {
     if (row.number == static_cast<int>(error)) return &row;
   }
   return nullptr;
@@ -134,17 +134,17 @@ const Row* Find(CUresult error) {
 }  // namespace
 
 const char* ErrorName(CUresult error) {
-  const Row* row = Find(error);
+  const ErrorRow* row = Find(error);
   return row == nullptr ? nullptr : row->name;
 }
 
 const char* ErrorText(CUresult error) {
-  const Row* row = Find(error);
+  const ErrorRow* row = Find(error);
   return row == nullptr ? nullptr : row->text;
 }
 
 std::optional<CUresult> ErrorByShortName(absl::string_view name) {
-  for (const Row& row : kRows) {
+  for (const ErrorRow& row : kErrors) {
     if (std::strncmp(row.name, kPrefix, sizeof(kPrefix) - 1) != 0) continue;
     if (name == row.name + sizeof(kPrefix) - 1) return static_cast<CUresult>(row.number);
   }

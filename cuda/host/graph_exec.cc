@@ -7,7 +7,7 @@
 namespace weft::hostcuda {
 namespace {
 
-constexpr uint32_t kNone = UINT32_MAX;
+constexpr uint32_t kOutermost = UINT32_MAX;
 
 struct FlatGraph {
   GraphShape shape;
@@ -20,7 +20,7 @@ struct FlatGraph {
 class Flattener {
  public:
   FlatGraph Flatten(const GraphBody& graph) {
-    levels_.push_back(Level{&graph, {}, {}, kNone});
+    levels_.push_back(Level{&graph, {}, {}, kOutermost});
     while (true) {
       Level& level = levels_.back();
       if (level.positions.size() < level.body->nodes.size()) {
@@ -42,7 +42,7 @@ class Flattener {
     const GraphBody* body;
     std::vector<uint32_t> positions;  // of its nodes so far
     std::vector<bool> has_successor;
-    uint32_t begin;  // the node that its roots wait for; kNone: the outermost graph
+    uint32_t begin;  // the node that its roots wait for; kOutermost: the outermost graph
   };
 
   uint32_t Place(const NodeSpec& node, std::vector<uint32_t> dependencies) {
@@ -63,7 +63,7 @@ class Flattener {
       before.push_back(level.positions[dependency]);
       level.has_successor[dependency] = true;
     }
-    if (before.empty() && level.begin != kNone) before.push_back(level.begin);
+    if (before.empty() && level.begin != kOutermost) before.push_back(level.begin);
     const uint32_t position = Place(node, std::move(before));
     if (node.type == CU_GRAPH_NODE_TYPE_GRAPH) {
       levels_.push_back(Level{node.child.get(), {}, {}, position});  // ends `level`'s validity

@@ -7,7 +7,7 @@
 namespace weft::hostcuda {
 namespace {
 
-constexpr uint32_t kNone = UINT32_MAX;
+constexpr uint32_t kNoNode = UINT32_MAX;
 
 }  // namespace
 
@@ -37,16 +37,16 @@ GraphRun::GraphRun(Context& context, int priority, LaunchPlan plan)
 void GraphRun::Start(std::function<void()> on_end) {
   on_end_ = std::move(on_end);
   const std::vector<uint32_t>& counts = plan_.shape->dependency_count;
-  uint32_t own = kNone;
+  uint32_t own = kNoNode;
   for (uint32_t node = 0; node < counts.size(); ++node) {
     if (counts[node] != 0) continue;
-    if (own == kNone) {
+    if (own == kNoNode) {
       own = node;  // runs here, when all others may start elsewhere
     } else {
       Post(node);
     }
   }
-  if (own == kNone) {
+  if (own == kNoNode) {
     End();  // a graph without nodes
   } else {
     RunFrom(own);
@@ -60,12 +60,12 @@ void GraphRun::Post(uint32_t node) {
 void GraphRun::PostBehind(uint32_t node) {
   context_.pool().Post(priority_, [self = shared_from_this(), node] {
     const uint32_t next = self->FinishNode(node);
-    if (next != kNone) self->RunFrom(next);
+    if (next != kNoNode) self->RunFrom(next);
   });
 }
 
 void GraphRun::RunFrom(uint32_t node) {
-  while (node != kNone) {
+  while (node != kNoNode) {
     if (RunNode(node) == Step::kParked) return;
     node = FinishNode(node);
   }
@@ -111,12 +111,12 @@ bool GraphRun::Unpark(uint32_t node) {
 
 uint32_t GraphRun::FinishNode(uint32_t node) {
   const GraphShape& shape = *plan_.shape;
-  uint32_t next = kNone;
+  uint32_t next = kNoNode;
   for (uint32_t i = shape.first_successor[node]; i < shape.first_successor[node + 1]; ++i) {
     const uint32_t successor = shape.successors[i];
     std::atomic<uint32_t>& count = plan_.counters->unfinished_dependencies[successor];
     if (count.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
-    if (next == kNone) {
+    if (next == kNoNode) {
       next = successor;
     } else {
       Post(successor);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "cuda/host/host_pointer.h"
 #include "cuda/host/thread_state.h"
 
 namespace weft::hostcuda {
@@ -13,8 +14,6 @@ namespace {
 
 // Larger than any object of a process.
 constexpr uint64_t kMaxExtent = uint64_t{1} << 47;
-
-void* Pointer(uint64_t address) { return reinterpret_cast<void*>(address); }
 
 // A range that an action touches, as it was found when the action was made.
 struct Span {
@@ -63,8 +62,8 @@ class Copy final : public Action {
     }
     for (uint64_t z = 0; z < box_.depth; ++z) {
       for (uint64_t y = 0; y < box_.height; ++y) {
-        std::memmove(Pointer(dst_.span.address + z * dst_.slice + y * dst_.pitch),
-                     Pointer(src_.span.address + z * src_.slice + y * src_.pitch), box_.width);
+        std::memmove(HostPointer(dst_.span.address + z * dst_.slice + y * dst_.pitch),
+                     HostPointer(src_.span.address + z * src_.slice + y * src_.pitch), box_.width);
       }
     }
     return {};
@@ -92,7 +91,7 @@ class StagedCopy final : public Action {
   }
   Outcome Run(const ActionEnvironment& environment) const override {
     if (!StillThere(environment.regions, dst_)) return {CUDA_ERROR_ILLEGAL_ADDRESS, false};
-    std::memcpy(Pointer(dst_.address), bytes_.data(), bytes_.size());
+    std::memcpy(HostPointer(dst_.address), bytes_.data(), bytes_.size());
     return {};
   }
 
@@ -231,7 +230,7 @@ CUresult MakeStagedCopy(const RegionMap& regions, CopyEnd dst, CopyEnd src, uint
   if (!FindSpan(regions, dst, &to) || !FindSpan(regions, src, &from)) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  *action = std::make_shared<StagedCopy>(to, Pointer(src.address));
+  *action = std::make_shared<StagedCopy>(to, HostPointer(src.address));
   return CUDA_SUCCESS;
 }
 

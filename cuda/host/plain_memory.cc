@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/byte_range.h"
 #include "base/unique_fd.h"
+#include "cuda/host/host_pointer.h"
 
 namespace weft::hostcuda {
 namespace {
@@ -32,7 +33,6 @@ struct IpcPayload {
 };
 static_assert(sizeof(IpcPayload) <= sizeof(CUipcMemHandle));
 
-void* Pointer(uint64_t address) { return reinterpret_cast<void*>(address); }
 uint64_t Address(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
 
 }  // namespace
@@ -65,7 +65,7 @@ CUresult PlainMemory::Allocate(int device, uint64_t size, const void* owner, uin
 CUresult PlainMemory::Free(uint64_t address) {
   const std::optional<Region> region = regions_.Remove(address, RegionKind::kDevice);
   if (!region.has_value()) return CUDA_ERROR_INVALID_VALUE;
-  ::munmap(Pointer(address), AlignUp(region->size, kPage));
+  ::munmap(HostPointer(address), AlignUp(region->size, kPage));
   return CUDA_SUCCESS;
 }
 
@@ -168,7 +168,7 @@ CUresult PlainMemory::IpcClose(uint64_t address) {
     case RegionMap::Closed::kLast:
       break;
   }
-  ::munmap(Pointer(address), AlignUp(last.size, kPage));
+  ::munmap(HostPointer(address), AlignUp(last.size, kPage));
   return CUDA_SUCCESS;
 }
 
@@ -178,7 +178,7 @@ void PlainMemory::ReleaseOwnedBy(const void* owner) {
       case RegionKind::kDevice:
       case RegionKind::kIpc:
       case RegionKind::kHostAllocated:
-        ::munmap(Pointer(region.base), AlignUp(region.size, kPage));
+        ::munmap(HostPointer(region.base), AlignUp(region.size, kPage));
         break;
       case RegionKind::kMapping:         // ends with its reservation, not with a context
       case RegionKind::kHostRegistered:  // the caller's

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/byte_range.h"
+#include "cuda/host/host_pointer.h"
 
 namespace weft::hostcuda {
 namespace {
@@ -17,8 +18,6 @@ namespace {
 constexpr int kReservedFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 // Above this no process has user addresses (47 bits); keeps sums far from overflow.
 constexpr uint64_t kMaxAddress = uint64_t{1} << 47;
-
-void* Pointer(uint64_t address) { return reinterpret_cast<void*>(address); }
 
 bool IsGranular(uint64_t value) { return value % DeviceMemory::kGranularity == 0; }
 
@@ -37,9 +36,9 @@ int ProtectionOf(Access access) {
 // Reserves at exactly `address`; false when something is there.
 bool ReserveAt(uint64_t address, uint64_t size) {
   void* got =
-      ::mmap(Pointer(address), size, PROT_NONE, kReservedFlags | MAP_FIXED_NOREPLACE, -1, 0);
+      ::mmap(HostPointer(address), size, PROT_NONE, kReservedFlags | MAP_FIXED_NOREPLACE, -1, 0);
   if (got == MAP_FAILED) return false;
-  if (got == Pointer(address)) return true;
+  if (got == HostPointer(address)) return true;
   ::munmap(got, size);  // a kernel that does not know MAP_FIXED_NOREPLACE
   return false;
 }
@@ -53,7 +52,7 @@ uint64_t ReserveAnywhere(uint64_t size, uint64_t alignment) {
   const uint64_t aligned = AlignUp(first, alignment);
   if (aligned > first) ::munmap(got, aligned - first);
   const uint64_t tail = first + taken - (aligned + size);
-  if (tail > 0) ::munmap(Pointer(aligned + size), tail);
+  if (tail > 0) ::munmap(HostPointer(aligned + size), tail);
   return aligned;
 }
 
@@ -67,7 +66,8 @@ Access Widest(const std::map<int, Access>& by_device) {
 
 VirtualMemory::~VirtualMemory() {
   MutexLock lock(mu_);
-  for (const auto& [base, reservation] : reservations_) ::munmap(Pointer(base), reservation.size);
+  for (const auto& [base, reservation] : reservations_)
+    ::munmap(HostPointer(base), reservation.size);
 }
 
 CUresult VirtualMemory::Reserve(uint64_t size, uint64_t alignment, uint64_t hint,
@@ -98,7 +98,7 @@ CUresult VirtualMemory::Free(uint64_t address, uint64_t size) {
   }
   regions_.RemoveReservation(address);
   reservations_.erase(found);
-  return ::munmap(Pointer(address), size) == 0 ? CUDA_SUCCESS : CUDA_ERROR_OPERATING_SYSTEM;
+  return ::munmap(HostPointer(address), size) == 0 ? CUDA_SUCCESS : CUDA_ERROR_OPERATING_SYSTEM;
 }
 
 VirtualMemory::Reservation* VirtualMemory::Holding(uint64_t address, uint64_t size) {
@@ -124,7 +124,7 @@ CUresult VirtualMemory::Map(uint64_t address, uint64_t size, std::shared_ptr<Mem
   region.access = Access::kNone;
   region.block = std::move(block);
   if (!regions_.Insert(std::move(region))) return CUDA_ERROR_INVALID_VALUE;  // mapped already
-  if (::mmap(Pointer(address), size, PROT_NONE, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) {
+  if (::mmap(HostPointer(address), size, PROT_NONE, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) {
     const int error = errno;
     regions_.Remove(address, RegionKind::kMapping);
     return error == ENOMEM ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_OPERATING_SYSTEM;
@@ -154,7 +154,7 @@ CUresult VirtualMemory::Unmap(uint64_t address, uint64_t size) {
     regions_.Remove(region.base, RegionKind::kMapping);
     reservation->mappings.erase(region.base);
   }
-  void* reserved = ::mmap(Pointer(address), size, PROT_NONE, kReservedFlags | MAP_FIXED, -1, 0);
+  void* reserved = ::mmap(HostPointer(address), size, PROT_NONE, kReservedFlags | MAP_FIXED, -1, 0);
   return reserved == MAP_FAILED ? CUDA_ERROR_UNMAP_FAILED : CUDA_SUCCESS;
 }
 
@@ -168,7 +168,7 @@ CUresult VirtualMemory::SetAccess(uint64_t address, uint64_t size, int device, A
     std::map<int, Access>& by_device = reservation->mappings[region.base];
     by_device[device] = access;
     const Access widest = Widest(by_device);
-    if (::mprotect(Pointer(region.base), region.size, ProtectionOf(widest)) != 0) {
+    if (::mprotect(HostPointer(region.base), region.size, ProtectionOf(widest)) != 0) {
       return CUDA_ERROR_OPERATING_SYSTEM;
     }
     regions_.SetAccess(region.base, widest);

@@ -1,5 +1,8 @@
 #include "cuda/host/worker_pool.h"
 
+#include <pthread.h>
+#include <signal.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -11,12 +14,34 @@ namespace {
 constexpr std::chrono::microseconds kFirstInterval{20};
 constexpr std::chrono::microseconds kLastInterval{1000};
 
+// While it lives, threads that this thread starts take no signals: those are the program's to handle.
+class BlockSignals {
+ public:
+  BlockSignals() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~BlockSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  BlockSignals(const BlockSignals&) = delete;
+  BlockSignals& operator=(const BlockSignals&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
 }  // namespace
 
 WorkerPool::WorkerPool(int workers, ValueWaits& value_waits)
     : value_waits_(value_waits), interval_(kFirstInterval) {
   threads_.reserve(static_cast<size_t>(workers));
-  for (int i = 0; i < workers; ++i) threads_.emplace_back([this] { Work(); });
+  const BlockSignals block;
+  try {
+    for (int i = 0; i < workers; ++i) threads_.emplace_back([this] { Work(); });
+  } catch (...) {
+    Stop();  // the system gave fewer threads than asked for; those there are must be joined
+    throw;
+  }
 }
 
 WorkerPool::~WorkerPool() { Stop(); }

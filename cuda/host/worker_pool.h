@@ -23,6 +23,7 @@ class WorkerPool {
   static constexpr int kLeastPriority = 0;
   static constexpr int kGreatestPriority = -5;
 
+  // Throws std::system_error when the system gives no threads.
   WorkerPool(int workers, ValueWaits& value_waits);
   ~WorkerPool();  // stops
   WorkerPool(const WorkerPool&) = delete;

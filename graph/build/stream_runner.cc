@@ -13,16 +13,6 @@
 namespace weft::build {
 namespace {
 
-// One node as it is issued. Events are positions in State::events.
-struct Step {
-  NodeIndex node;
-  LaneId lane;
-  ir::Slice operations;
-  ir::Slice waits;                      // in State::waits
-  std::optional<uint32_t> start_event;  // recorded before its operations, for timing
-  std::optional<uint32_t> end_event;    // recorded behind them
-};
-
 // Issues one operation to a stream, whatever its kind.
 struct Issuer {
   const cuda::StreamRef& stream;
@@ -43,6 +33,16 @@ struct Issuer {
 }  // namespace
 
 struct StreamRunner::State {
+  // One node as it is issued. Events are positions in events.
+  struct Step {
+    NodeIndex node;
+    LaneId lane;
+    ir::Slice operations;
+    ir::Slice waits;                      // in waits
+    std::optional<uint32_t> start_event;  // recorded before its operations, for timing
+    std::optional<uint32_t> end_event;    // recorded behind them
+  };
+
   OperationList operations;
   std::vector<std::string> names;  // of nodes, for errors
   std::vector<Step> steps;         // in the plan's order
@@ -165,7 +165,7 @@ absl::StatusOr<std::unique_ptr<StreamRunner>> StreamRunner::Create(const BuildIn
 absl::Status StreamRunner::Run(const cuda::StreamRef& origin) {
   WEFT_RETURN_IF_ERROR(state_->Begin(origin));
   absl::Status status;
-  for (const Step& step : state_->steps) {
+  for (const State::Step& step : state_->steps) {
     status = WithContext(state_->Issue(step, state_->StreamOf(step.lane, origin)),
                          {"", state_->names[step.node.value()], ""});
     if (!status.ok()) break;
@@ -180,7 +180,7 @@ absl::StatusOr<std::vector<NodeSpan>> StreamRunner::Timeline() const {
   spans.reserve(state_->steps.size());
   const cuda::EventRef begin = state_->begin->ref();
   for (const uint32_t position : state_->step_of) {
-    const Step& step = state_->steps[position];
+    const State::Step& step = state_->steps[position];
     WEFT_ASSIGN_OR_RETURN(const int64_t start_ns,
                           cuda::ElapsedNs(begin, state_->events[*step.start_event].ref()));
     WEFT_ASSIGN_OR_RETURN(const int64_t end_ns,

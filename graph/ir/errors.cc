@@ -195,7 +195,7 @@ FieldViolation SharedElsewhere(std::string field, absl::string_view buffer, uint
 }
 
 absl::Status SharedNotDeclared(absl::string_view buffer, absl::string_view reference) {
-  return absl::FailedPreconditionError(absl::StrCat(
+  return absl::InvalidArgumentError(absl::StrCat(
       "without a server the size of buffer ", Quote(buffer), " (shared ", Quote(reference),
       ") is known only where the job gives its data_type and shape; add them"));
 }

@@ -17,7 +17,7 @@
 
 namespace weft::daemon {
 
-namespace v1 = executor::v1;
+namespace executor_v1 = executor::v1;
 using transport::ExecutorMessage;
 
 namespace {
@@ -29,7 +29,7 @@ absl::Status FromGrpc(const grpc::Status& status) {
   return absl::Status(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
 }
 
-std::unique_ptr<v1::ExecutorService::Stub> Connect(const std::string& path) {
+std::unique_ptr<executor_v1::ExecutorService::Stub> Connect(const std::string& path) {
   grpc::ChannelArguments arguments;
   // Executors of one device listen at the same path one after the other; a shared subchannel would
   // keep the state of the one before.
@@ -37,11 +37,11 @@ std::unique_ptr<v1::ExecutorService::Stub> Connect(const std::string& path) {
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetMaxReceiveMessageSize(-1);
   arguments.SetMaxSendMessageSize(-1);
-  return v1::ExecutorService::NewStub(grpc::CreateCustomChannel(
+  return executor_v1::ExecutorService::NewStub(grpc::CreateCustomChannel(
       absl::StrCat("unix:", path), grpc::InsecureChannelCredentials(), arguments));
 }
 
-LaunchReport ReportFrom(const v1::GetLaunchReportResponse& response) {
+LaunchReport ReportFrom(const executor_v1::GetLaunchReportResponse& response) {
   LaunchReport report;
   report.status =
       absl::Status(static_cast<absl::StatusCode>(response.error_code()), response.error_message());
@@ -56,7 +56,7 @@ LaunchReport ReportFrom(const v1::GetLaunchReportResponse& response) {
 }
 
 using AsyncStub =
-    std::remove_pointer_t<decltype(std::declval<v1::ExecutorService::Stub&>().async())>;
+    std::remove_pointer_t<decltype(std::declval<executor_v1::ExecutorService::Stub&>().async())>;
 template <typename Request, typename Response>
 using Method = void (AsyncStub::*)(grpc::ClientContext*, const Request*, Response*,
                                    std::function<void(grpc::Status)>);
@@ -64,7 +64,7 @@ using Method = void (AsyncStub::*)(grpc::ClientContext*, const Request*, Respons
 }  // namespace
 
 struct GrpcExecutorClient::Stub {
-  std::unique_ptr<v1::ExecutorService::Stub> service;
+  std::unique_ptr<executor_v1::ExecutorService::Stub> service;
 
   // Sends `request`; `done` gets the reply, or the error as Fail words it.
   template <typename Request, typename Response>
@@ -121,7 +121,7 @@ void GrpcExecutorClient::OnMessage(transport::FdMessage message) {
       }
       break;
     case ExecutorMessage::kFault: {
-      v1::GetLaunchReportResponse body;
+      executor_v1::GetLaunchReportResponse body;
       if (!body.ParseFromString(message.body)) break;
       fault_graph_ = GraphId(message.tag);
       fault_ = std::make_shared<const LaunchReport>(ReportFrom(body));
@@ -169,12 +169,13 @@ void GrpcExecutorClient::Fail(absl::Status status, Failed failed) {
 }
 
 void GrpcExecutorClient::Allocate(BufferId buffer, uint64_t size_bytes, Done<DeviceMemory> done) {
-  v1::AllocateRequest request;
+  executor_v1::AllocateRequest request;
   request.set_tag(buffer.value());
   request.set_size_bytes(size_bytes);
-  stub_->Start<v1::AllocateRequest, v1::AllocateResponse>(
+  stub_->Start<executor_v1::AllocateRequest, executor_v1::AllocateResponse>(
       *this, &AsyncStub::Allocate, std::move(request),
-      [this, buffer, done = std::move(done)](absl::StatusOr<v1::AllocateResponse> reply) mutable {
+      [this, buffer,
+       done = std::move(done)](absl::StatusOr<executor_v1::AllocateResponse> reply) mutable {
         if (!reply.ok()) return std::move(done)(reply.status());
         inbox_.Take(ExecutorMessage::kAllocation, buffer.value(),
                     [reply = *std::move(reply),
@@ -193,34 +194,35 @@ void GrpcExecutorClient::Import(const ImportEntry& entry, DoneStatus done) {
   const absl::Status sent = connection_.socket->Send(message, {entry.fd.get()});
   // Without the descriptor the executor would wait for it; it is being lost in any case.
   if (!sent.ok()) return Fail(absl::UnavailableError(sent.message()), std::move(done));
-  v1::ImportRequest request;
+  executor_v1::ImportRequest request;
   request.set_tag(entry.id.value());
   request.set_allocated_bytes(entry.allocated_bytes);
   request.set_address(entry.address);
-  stub_->Start<v1::ImportRequest, v1::ImportResponse>(
+  stub_->Start<executor_v1::ImportRequest, executor_v1::ImportResponse>(
       *this, &AsyncStub::Import, std::move(request),
-      [done = std::move(done)](const absl::StatusOr<v1::ImportResponse>& reply) mutable {
+      [done = std::move(done)](const absl::StatusOr<executor_v1::ImportResponse>& reply) mutable {
         std::move(done)(reply.status());
       });
 }
 
 void GrpcExecutorClient::Free(BufferId buffer, DoneStatus done) {
-  v1::FreeRequest request;
+  executor_v1::FreeRequest request;
   request.set_tag(buffer.value());
-  stub_->Start<v1::FreeRequest, v1::FreeResponse>(
+  stub_->Start<executor_v1::FreeRequest, executor_v1::FreeResponse>(
       *this, &AsyncStub::Free, std::move(request),
-      [done = std::move(done)](const absl::StatusOr<v1::FreeResponse>& reply) mutable {
+      [done = std::move(done)](const absl::StatusOr<executor_v1::FreeResponse>& reply) mutable {
         std::move(done)(reply.status());
       });
 }
 
-void GrpcExecutorClient::Prepare(GraphId graph, const v1::PrepareRequest& request,
+void GrpcExecutorClient::Prepare(GraphId graph, const executor_v1::PrepareRequest& request,
                                  Done<PreparedGraph> done) {
-  v1::PrepareRequest numbered = request;
+  executor_v1::PrepareRequest numbered = request;
   numbered.set_graph_id(graph.value());
-  stub_->Start<v1::PrepareRequest, v1::PrepareResponse>(
+  stub_->Start<executor_v1::PrepareRequest, executor_v1::PrepareResponse>(
       *this, &AsyncStub::Prepare, std::move(numbered),
-      [this, graph, done = std::move(done)](absl::StatusOr<v1::PrepareResponse> reply) mutable {
+      [this, graph,
+       done = std::move(done)](absl::StatusOr<executor_v1::PrepareResponse> reply) mutable {
         if (!reply.ok()) return std::move(done)(reply.status());
         const uint64_t staging_bytes = reply->staging_bytes();
         if (staging_bytes == 0) return std::move(done)(PreparedGraph());
@@ -236,11 +238,11 @@ void GrpcExecutorClient::Prepare(GraphId graph, const v1::PrepareRequest& reques
 }
 
 void GrpcExecutorClient::Release(GraphId graph, DoneStatus done) {
-  v1::ReleaseRequest request;
+  executor_v1::ReleaseRequest request;
   request.set_graph_id(graph.value());
-  stub_->Start<v1::ReleaseRequest, v1::ReleaseResponse>(
+  stub_->Start<executor_v1::ReleaseRequest, executor_v1::ReleaseResponse>(
       *this, &AsyncStub::Release, std::move(request),
-      [done = std::move(done)](const absl::StatusOr<v1::ReleaseResponse>& reply) mutable {
+      [done = std::move(done)](const absl::StatusOr<executor_v1::ReleaseResponse>& reply) mutable {
         std::move(done)(reply.status());
       });
 }
@@ -250,11 +252,12 @@ absl::Status GrpcExecutorClient::Launch(GraphId graph, LaunchDone done) {
 }
 
 void GrpcExecutorClient::GetLaunchReport(GraphId graph, Done<LaunchReport> done) {
-  v1::GetLaunchReportRequest request;
+  executor_v1::GetLaunchReportRequest request;
   request.set_graph_id(graph.value());
-  stub_->Start<v1::GetLaunchReportRequest, v1::GetLaunchReportResponse>(
+  stub_->Start<executor_v1::GetLaunchReportRequest, executor_v1::GetLaunchReportResponse>(
       *this, &AsyncStub::GetLaunchReport, std::move(request),
-      [done = std::move(done)](const absl::StatusOr<v1::GetLaunchReportResponse>& reply) mutable {
+      [done = std::move(done)](
+          const absl::StatusOr<executor_v1::GetLaunchReportResponse>& reply) mutable {
         if (!reply.ok()) return std::move(done)(reply.status());
         std::move(done)(ReportFrom(*reply));
       });
@@ -262,16 +265,16 @@ void GrpcExecutorClient::GetLaunchReport(GraphId graph, Done<LaunchReport> done)
 
 void GrpcExecutorClient::TransferSlot(Direction direction, uint64_t address, uint64_t size_bytes,
                                       uint32_t slot, DoneStatus done) {
-  v1::TransferRequest request;
+  executor_v1::TransferRequest request;
   request.set_direction(direction == Direction::kToDevice
-                            ? v1::TransferRequest::DIRECTION_TO_DEVICE
-                            : v1::TransferRequest::DIRECTION_FROM_DEVICE);
+                            ? executor_v1::TransferRequest::DIRECTION_TO_DEVICE
+                            : executor_v1::TransferRequest::DIRECTION_FROM_DEVICE);
   request.set_address(address);
   request.set_offset_bytes(TransferArea::OffsetOf(slot));
   request.set_size_bytes(size_bytes);
-  stub_->Start<v1::TransferRequest, v1::TransferResponse>(
+  stub_->Start<executor_v1::TransferRequest, executor_v1::TransferResponse>(
       *this, &AsyncStub::Transfer, std::move(request),
-      [done = std::move(done)](const absl::StatusOr<v1::TransferResponse>& reply) mutable {
+      [done = std::move(done)](const absl::StatusOr<executor_v1::TransferResponse>& reply) mutable {
         std::move(done)(reply.status());
       });
 }
@@ -310,9 +313,10 @@ void GrpcExecutorClient::Read(uint64_t address, uint64_t size_bytes, Done<std::s
 }
 
 void GrpcExecutorClient::GetMemory(Done<DeviceMemoryUse> done) {
-  stub_->Start<v1::GetMemoryRequest, v1::GetMemoryResponse>(
+  stub_->Start<executor_v1::GetMemoryRequest, executor_v1::GetMemoryResponse>(
       *this, &AsyncStub::GetMemory, {},
-      [done = std::move(done)](const absl::StatusOr<v1::GetMemoryResponse>& reply) mutable {
+      [done =
+           std::move(done)](const absl::StatusOr<executor_v1::GetMemoryResponse>& reply) mutable {
         if (!reply.ok()) return std::move(done)(reply.status());
         std::move(done)(DeviceMemoryUse{reply->free_bytes(), reply->total_bytes()});
       },

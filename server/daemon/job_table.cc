@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/time/clock.h"
 #include "base/error_context.h"
 #include "base/status_macros.h"
 #include "server/daemon/errors.h"
@@ -100,6 +101,7 @@ bool JobTable::Finish(JobId id, JobOutcome outcome) {
     waiters.swap(record.waiters);
     watchers.swap(record.watchers);
     evicted = EvictLocked();
+    if (totals_.queued + totals_.running == 0) idle_.SignalAll();
   }
   for (auto& [number, waiter] : waiters) std::move(waiter)(now);
   for (const auto& watcher : watchers) watcher->OnChange(now);
@@ -214,8 +216,14 @@ void JobTable::Close() {
 }
 
 bool JobTable::AwaitIdle(absl::Duration timeout) const {
+  const absl::Time deadline = absl::Now() + timeout;
   absl::MutexLock lock(&mutex_);
-  return mutex_.AwaitWithTimeout(absl::Condition(this, &JobTable::IsIdleLocked), timeout);
+  while (totals_.queued + totals_.running > 0) {
+    const absl::Duration left = deadline - absl::Now();
+    if (left <= absl::ZeroDuration()) return false;
+    idle_.WaitWithTimeout(&mutex_, left);
+  }
+  return true;
 }
 
 JobTable::Totals JobTable::totals() const {

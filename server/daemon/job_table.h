@@ -180,13 +180,11 @@ class JobTable {
       ABSL_SHARED_LOCKS_REQUIRED(mutex_);
   // The kept jobs that newer ones push out; to be destroyed without the lock.
   std::vector<Record> EvictLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  bool IsIdleLocked() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) {
-    return totals_.queued + totals_.running == 0;
-  }
 
   const JobLimits limits_;
   const Clock& clock_;
   mutable absl::Mutex mutex_;
+  mutable absl::CondVar idle_;
   std::map<JobId, Record> records_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<RequestKey, JobId> request_ids_ ABSL_GUARDED_BY(mutex_);
   std::deque<JobId> ended_ ABSL_GUARDED_BY(mutex_);  // kept ones, the oldest end first

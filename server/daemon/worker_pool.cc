@@ -15,6 +15,7 @@ void WorkerPool::Post(Task task) {
     absl::MutexLock lock(&mutex_);
     if (!stopped_) {
       tasks_.push_back(std::move(task));
+      changed_.Signal();
       return;
     }
   }
@@ -25,6 +26,7 @@ void WorkerPool::Stop() {
   {
     absl::MutexLock lock(&mutex_);
     stopping_ = true;
+    changed_.SignalAll();
   }
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
@@ -38,14 +40,12 @@ void WorkerPool::Stop() {
 }
 
 void WorkerPool::Run() {
-  const auto ready = [this]() ABSL_SHARED_LOCKS_REQUIRED(mutex_) {
-    return !tasks_.empty() || (stopping_ && busy_ == 0);
-  };
   for (;;) {
     Task task;
     {
       absl::MutexLock lock(&mutex_);
-      mutex_.Await(absl::Condition(&ready));
+      // While one runs, it may still post another.
+      while (tasks_.empty() && !(stopping_ && busy_ == 0)) changed_.Wait(&mutex_);
       if (tasks_.empty()) return;
       task = std::move(tasks_.front());
       tasks_.pop_front();
@@ -54,7 +54,7 @@ void WorkerPool::Run() {
     std::move(task)();
     task = nullptr;  // what it captured ends here, not at the next task
     absl::MutexLock lock(&mutex_);
-    --busy_;
+    if (--busy_ == 0 && stopping_) changed_.SignalAll();
   }
 }
 

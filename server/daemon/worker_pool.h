@@ -33,6 +33,7 @@ class WorkerPool {
   void Run();
 
   absl::Mutex mutex_;
+  absl::CondVar changed_;
   std::deque<Task> tasks_ ABSL_GUARDED_BY(mutex_);
   int busy_ ABSL_GUARDED_BY(mutex_) = 0;  // threads that run a task, which may post another
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;

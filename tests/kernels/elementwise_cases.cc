@@ -10,8 +10,6 @@ Expected Result(DType dtype, Value value, Value scale) {
   return {IsFloat(dtype) ? value : Wrap(dtype, value), static_cast<double>(std::fabs(scale))};
 }
 Expected Exact(Value value) { return {value, 0}; }
-constexpr Tolerance kExact = {0, 0, 0};
-
 // A factor that every arithmetic dtype holds exactly and that makes products round and wrap.
 Number FactorFor(DType dtype) {
   return IsFloat(dtype) ? Number{1.640625} : Number{int64_t{-77777}};
@@ -111,7 +109,7 @@ void Clamp(Problem& p) {
   });
 }
 
-constexpr KernelCase kCases[] = {
+constexpr KernelCase kElementwiseCases[] = {
     {"fill", Sizes::kVector, Twins::kSameBits, Fill},
     {"iota", Sizes::kVector, Twins::kSameBits, Iota},
     {"copy", Sizes::kVector, Twins::kSameBits, Copy},
@@ -125,6 +123,6 @@ constexpr KernelCase kCases[] = {
 
 }  // namespace
 
-absl::Span<const KernelCase> ElementwiseCases() { return kCases; }
+absl::Span<const KernelCase> ElementwiseCases() { return kElementwiseCases; }
 
 }  // namespace weft::kernels::testing

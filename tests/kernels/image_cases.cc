@@ -114,7 +114,7 @@ void Stencil5(Problem& p) {
   });
 }
 
-constexpr KernelCase kCases[] = {
+constexpr KernelCase kImageCases[] = {
     {"gaussian_blur", Sizes::kMatrix, Twins::kWithinTolerance, GaussianBlur},
     {"sobel", Sizes::kMatrix, Twins::kSameBits, Sobel},
     {"rgb_to_gray", Sizes::kVector, Twins::kSameBits, RgbToGray},
@@ -123,6 +123,6 @@ constexpr KernelCase kCases[] = {
 
 }  // namespace
 
-absl::Span<const KernelCase> ImageCases() { return kCases; }
+absl::Span<const KernelCase> ImageCases() { return kImageCases; }
 
 }  // namespace weft::kernels::testing

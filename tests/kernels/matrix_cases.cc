@@ -66,7 +66,7 @@ void Softmax(Problem& p) {
   });
 }
 
-constexpr KernelCase kCases[] = {
+constexpr KernelCase kMatrixCases[] = {
     {"transpose", Sizes::kMatrix, Twins::kSameBits, Transpose},
     {"matmul", Sizes::kMatmul, Twins::kWithinTolerance, Matmul},
     {"add_rows", Sizes::kMatrix, Twins::kSameBits, AddRows},
@@ -75,6 +75,6 @@ constexpr KernelCase kCases[] = {
 
 }  // namespace
 
-absl::Span<const KernelCase> MatrixCases() { return kCases; }
+absl::Span<const KernelCase> MatrixCases() { return kMatrixCases; }
 
 }  // namespace weft::kernels::testing

@@ -30,6 +30,8 @@ struct Tolerance {
   double levels = 0;
 };
 
+inline constexpr Tolerance kExact{0, 0, 0};
+
 // The reference's value of an element, and the sum of the magnitudes that went into it.
 struct Expected {
   Value value = 0;

@@ -7,8 +7,6 @@ namespace {
 
 // Sums keep ε of the sum of magnitudes times this: 16 to 32 elements a lane, then a tree of lanes.
 constexpr Tolerance kSum = {8, 0.5, 0};
-constexpr Tolerance kExact = {0, 0, 0};
-
 void ReduceSum(Problem& p) {
   const Values src = p.Input("src", p.dtype(), {p.extents().a});
   Value sum = 0;
@@ -78,7 +76,7 @@ void Histogram(Problem& p) {
   p.Expect(kExact, [&](uint64_t i) { return Expected{static_cast<Value>(counts[i]), 0}; });
 }
 
-constexpr KernelCase kCases[] = {
+constexpr KernelCase kReductionCases[] = {
     {"reduce_sum", Sizes::kVector, Twins::kSameBits, ReduceSum},
     {"reduce_min", Sizes::kVector, Twins::kSameBits, ReduceMin},
     {"reduce_max", Sizes::kVector, Twins::kSameBits, ReduceMax},
@@ -89,6 +87,6 @@ constexpr KernelCase kCases[] = {
 
 }  // namespace
 
-absl::Span<const KernelCase> ReductionCases() { return kCases; }
+absl::Span<const KernelCase> ReductionCases() { return kReductionCases; }
 
 }  // namespace weft::kernels::testing

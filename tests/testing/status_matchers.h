@@ -23,6 +23,9 @@
 
 namespace weft::testing {
 
+// The code of most refusals.
+inline constexpr absl::StatusCode kInvalid = absl::StatusCode::kInvalidArgument;
+
 inline const absl::Status& ToStatus(const absl::Status& status) { return status; }
 template <typename T>
 const absl::Status& ToStatus(const absl::StatusOr<T>& result) {

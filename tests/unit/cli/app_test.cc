@@ -310,6 +310,27 @@ TEST_F(AppTest, PlanNeedsNoServer) {
   EXPECT_EQ(Run({"plan", WriteJob(), "--pass-times"}), ExitCode::kOk);
 }
 
+TEST_F(AppTest, PlanForAServerUsesItsDeviceAndBuffers) {
+  v1::ListDevicesResponse devices;
+  v1::DeviceInfo& device = *devices.add_devices();
+  device.set_total_memory_bytes(1 << 20);
+  device.set_max_lanes(2);
+  device.set_max_threads_per_block(1024);
+  EXPECT_CALL(*connection_, ListDevices).WillOnce(Return(devices));
+  v1::GetBufferResponse found;
+  found.mutable_buffer()->set_id(3);
+  found.mutable_buffer()->set_data_type(v1::DATA_TYPE_U8);
+  found.mutable_buffer()->add_shape(4);
+  found.mutable_buffer()->set_size_bytes(4);
+  EXPECT_CALL(*connection_, GetBuffer).WillOnce(Return(found));
+  const std::string job = dir_.WriteFile("shared.textproto", R"(
+    buffers { name: "x" shared: "weights" }
+    nodes { name: "down" download { src { buffer: "x" } } })");
+  EXPECT_EQ(Run({"plan", job, "--server"}), ExitCode::kOk) << err_.str();
+  EXPECT_THAT(out_.str(), AllOf(HasSubstr("at most 2 lanes"), HasSubstr("4 bytes")));
+  EXPECT_EQ(Run({"plan", job}), ExitCode::kBadInput);  // nobody to ask for type and shape
+}
+
 TEST_F(AppTest, PlanPrintsEveryFaultOfAJob) {
   const std::string job = dir_.WriteFile("bad.textproto", R"(
     nodes { name: "a" after: "b" empty {} }

@@ -31,7 +31,7 @@ std::string Dictionary(const std::string& descr, const std::string& shape,
                       ", }\n");
 }
 
-void ExpectRefused(const std::string& file, const std::string& text) {
+void ExpectNpyRefused(const std::string& file, const std::string& text) {
   EXPECT_THAT(ParseNpyHeader("x.npy", file),
               StatusIs(absl::StatusCode::kInvalidArgument,
                        ::testing::AllOf(HasSubstr("x.npy: "), HasSubstr(text))));
@@ -68,50 +68,51 @@ TEST(NpyTest, ReadsWhatNumPyWrites) {
 }
 
 TEST(NpyTest, FortranOrderIsRefusedWithAdviceUnlessItMakesNoDifference) {
-  ExpectRefused(FileWith(Dictionary("<f4", "(2, 3)", "True"), 24), "ascontiguousarray");
+  ExpectNpyRefused(FileWith(Dictionary("<f4", "(2, 3)", "True"), 24), "ascontiguousarray");
   EXPECT_OK(ParseNpyHeader("x", FileWith(Dictionary("<f4", "(6,)", "True"), 24)));
 }
 
 TEST(NpyTest, OtherTypesAreRefusedWithAdvice) {
-  ExpectRefused(FileWith(Dictionary(">f4", "(2,)"), 8), "newbyteorder");
-  ExpectRefused(FileWith(Dictionary("<c8", "(2,)"), 16), "array.astype");
-  ExpectRefused(FileWith(Dictionary("|b1", "(2,)"), 2), "array.astype");
-  ExpectRefused(FileWith(Dictionary("=f4", "(2,)"), 8), "array.astype");
-  ExpectRefused(FileWith(Dictionary("f", "(2,)"), 8), "array.astype");
-  ExpectRefused(FileWith(Dictionary("", "(2,)"), 8), "array.astype");
-  ExpectRefused(FileWith("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", 4),
-                "records");
+  ExpectNpyRefused(FileWith(Dictionary(">f4", "(2,)"), 8), "newbyteorder");
+  ExpectNpyRefused(FileWith(Dictionary("<c8", "(2,)"), 16), "array.astype");
+  ExpectNpyRefused(FileWith(Dictionary("|b1", "(2,)"), 2), "array.astype");
+  ExpectNpyRefused(FileWith(Dictionary("=f4", "(2,)"), 8), "array.astype");
+  ExpectNpyRefused(FileWith(Dictionary("f", "(2,)"), 8), "array.astype");
+  ExpectNpyRefused(FileWith(Dictionary("", "(2,)"), 8), "array.astype");
+  ExpectNpyRefused(
+      FileWith("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", 4), "records");
 }
 
 TEST(NpyTest, SizesThatDoNotAddUpAreRefused) {
-  ExpectRefused(FileWith(Dictionary("<f4", "(2, 3)"), 23), "cut off");
-  ExpectRefused(FileWith(Dictionary("<f4", "(2, 3)"), 25), "24 bytes, but has 25");
-  ExpectRefused(FileWith(Dictionary("<f8", "(4611686018427387904, 4)"), 0), "more than 1 GiB");
-  ExpectRefused(FileWith(Dictionary("|u1", "(4294967296, 4294967296, 0)"), 1), "more than 1 GiB");
-  ExpectRefused(FileWith(Dictionary("|u1", "(99999999999999999999,)"), 0), "shape");
-  ExpectRefused(FileWith(Dictionary("|u1", "(-1,)"), 0), "shape");
+  ExpectNpyRefused(FileWith(Dictionary("<f4", "(2, 3)"), 23), "cut off");
+  ExpectNpyRefused(FileWith(Dictionary("<f4", "(2, 3)"), 25), "24 bytes, but has 25");
+  ExpectNpyRefused(FileWith(Dictionary("<f8", "(4611686018427387904, 4)"), 0), "more than 1 GiB");
+  ExpectNpyRefused(FileWith(Dictionary("|u1", "(4294967296, 4294967296, 0)"), 1),
+                   "more than 1 GiB");
+  ExpectNpyRefused(FileWith(Dictionary("|u1", "(99999999999999999999,)"), 0), "shape");
+  ExpectNpyRefused(FileWith(Dictionary("|u1", "(-1,)"), 0), "shape");
 }
 
 TEST(NpyTest, DamagedHeadersAreRefused) {
-  ExpectRefused("", "does not start");
-  ExpectRefused("\x93NUMPY", "does not start");
-  ExpectRefused(FileWith("{   ", 0), "header");
-  ExpectRefused(FileWith("{}  ", 0), "lacks descr");
-  ExpectRefused(FileWith("[]  ", 0), "no dictionary");
-  ExpectRefused(FileWith(Dictionary("|u1", "(1)") + "x", 1), "goes on");
-  ExpectRefused(FileWith(Dictionary("|u1", "(1 1)"), 1), "shape");
-  ExpectRefused(FileWith(Dictionary("|u1", "("), 1), "shape");
-  ExpectRefused(FileWith(Dictionary("|u1", "(1,)", "Maybe"), 1), "fortran_order");
-  ExpectRefused(FileWith("{'shape': (1,), 'shape': (1,)}", 1), "shape");
-  ExpectRefused(FileWith("{'\n\x1b[2J': 1}", 1), "entry");
+  ExpectNpyRefused("", "does not start");
+  ExpectNpyRefused("\x93NUMPY", "does not start");
+  ExpectNpyRefused(FileWith("{   ", 0), "header");
+  ExpectNpyRefused(FileWith("{}  ", 0), "lacks descr");
+  ExpectNpyRefused(FileWith("[]  ", 0), "no dictionary");
+  ExpectNpyRefused(FileWith(Dictionary("|u1", "(1)") + "x", 1), "goes on");
+  ExpectNpyRefused(FileWith(Dictionary("|u1", "(1 1)"), 1), "shape");
+  ExpectNpyRefused(FileWith(Dictionary("|u1", "("), 1), "shape");
+  ExpectNpyRefused(FileWith(Dictionary("|u1", "(1,)", "Maybe"), 1), "fortran_order");
+  ExpectNpyRefused(FileWith("{'shape': (1,), 'shape': (1,)}", 1), "shape");
+  ExpectNpyRefused(FileWith("{'\n\x1b[2J': 1}", 1), "entry");
   std::string version = FileWith(Dictionary("|u1", "(1,)"), 1);
   version[6] = 9;
-  ExpectRefused(version, "version 9");
+  ExpectNpyRefused(version, "version 9");
   std::string length = FileWith(Dictionary("|u1", "(1,)"), 1);
   length[9] = '\xff';
-  ExpectRefused(length, "claims");
+  ExpectNpyRefused(length, "claims");
   // A version 2 header that claims 4 GiB.
-  ExpectRefused(std::string("\x93NUMPY\x02\x00\xff\xff\xff\xff", 12), "claims");
+  ExpectNpyRefused(std::string("\x93NUMPY\x02\x00\xff\xff\xff\xff", 12), "claims");
 }
 
 TEST(NpyTest, EveryPrefixOfAFileIsRefused) {

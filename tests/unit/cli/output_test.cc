@@ -117,9 +117,9 @@ TEST(ProgressTest, TheLineNamesJobStateAndTime) {
   info.set_name("edges\n");
   info.set_state(v1::JOB_STATE_RUNNING);
   info.set_node_count(12);
-  info.set_lane_count(3);
+  info.set_lane_count(1);
   EXPECT_EQ(ProgressLine::Text(info, absl::Milliseconds(1250)),
-            "job 7 (edges\\n): running for 1.2 s, 12 nodes in 3 lanes");
+            "job 7 (edges\\n): running for 1.2 s, 12 nodes in 1 lane");
 }
 
 TEST(ProgressTest, TheLineIsWipedAtTheEnd) {

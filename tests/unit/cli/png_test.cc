@@ -52,7 +52,7 @@ std::string Png(const std::string& chunks) {
   return std::string(kSignature, 8) + chunks + Chunk("IEND", "");
 }
 
-void ExpectRefused(const std::string& file, const std::string& text) {
+void ExpectPngRefused(const std::string& file, const std::string& text) {
   EXPECT_THAT(DecodePng("x.png", file), StatusIs(absl::StatusCode::kInvalidArgument,
                                                  AllOf(HasSubstr("x.png: "), HasSubstr(text))));
 }
@@ -84,34 +84,34 @@ TEST(PngTest, ReadsStoredPixels) {
 
 TEST(PngTest, OtherKindsAreRefusedWithAdvice) {
   const std::string pixels = Chunk("IDAT", Stored("\0a"));
-  ExpectRefused(Png(Header(1, 1, 8, 3) + pixels), "palette");
-  ExpectRefused(Png(Header(1, 1, 8, 6) + pixels), "alpha");
-  ExpectRefused(Png(Header(1, 1, 8, 4) + pixels), "alpha");
-  ExpectRefused(Png(Header(1, 1, 16, 0) + pixels), "16 bits");
-  ExpectRefused(Png(Header(1, 1, 1, 0) + pixels), "convert");
-  ExpectRefused(Png(Header(1, 1, 8, 9) + pixels), "unknown kind");
+  ExpectPngRefused(Png(Header(1, 1, 8, 3) + pixels), "palette");
+  ExpectPngRefused(Png(Header(1, 1, 8, 6) + pixels), "alpha");
+  ExpectPngRefused(Png(Header(1, 1, 8, 4) + pixels), "alpha");
+  ExpectPngRefused(Png(Header(1, 1, 16, 0) + pixels), "16 bits");
+  ExpectPngRefused(Png(Header(1, 1, 1, 0) + pixels), "convert");
+  ExpectPngRefused(Png(Header(1, 1, 8, 9) + pixels), "unknown kind");
 }
 
 TEST(PngTest, SizesThatASmallFileClaimsAreRefusedBeforeMemoryIsTaken) {
   const std::string pixels = Chunk("IDAT", Stored("\0a"));
-  ExpectRefused(Png(Header(0xffffffff, 0xffffffff) + pixels), "more than");
-  ExpectRefused(Png(Header(20000, 20000) + pixels), "more than");
-  ExpectRefused(Png(Header(0, 1) + pixels), "no pixels");
-  ExpectRefused(Png(Header(16000, 16000) + pixels), "not a readable PNG");  // too few pixels
+  ExpectPngRefused(Png(Header(0xffffffff, 0xffffffff) + pixels), "more than");
+  ExpectPngRefused(Png(Header(20000, 20000) + pixels), "more than");
+  ExpectPngRefused(Png(Header(0, 1) + pixels), "no pixels");
+  ExpectPngRefused(Png(Header(16000, 16000) + pixels), "not a readable PNG");  // too few pixels
 }
 
 TEST(PngTest, DamageIsRefused) {
-  ExpectRefused("", "does not start");
-  ExpectRefused("GIF89a", "does not start");
-  ExpectRefused(Png(""), "does not start with a header");
-  ExpectRefused(Png(Header(1, 1)), "no pixels");
-  ExpectRefused(Png(Header(1, 1) + Chunk("IDAT", "garbage")), "not a readable PNG");
-  ExpectRefused(Png(Chunk("CgBI", "abcd") + Header(1, 1)), "does not start with a header");
+  ExpectPngRefused("", "does not start");
+  ExpectPngRefused("GIF89a", "does not start");
+  ExpectPngRefused(Png(""), "does not start with a header");
+  ExpectPngRefused(Png(Header(1, 1)), "no pixels");
+  ExpectPngRefused(Png(Header(1, 1) + Chunk("IDAT", "garbage")), "not a readable PNG");
+  ExpectPngRefused(Png(Chunk("CgBI", "abcd") + Header(1, 1)), "does not start with a header");
   std::string wrong_checksum = Png(Header(1, 1) + Chunk("IDAT", Stored(std::string("\0a", 2))));
   wrong_checksum[wrong_checksum.size() - 20] ^= 1;
-  ExpectRefused(wrong_checksum, "checksum");
+  ExpectPngRefused(wrong_checksum, "checksum");
   std::string endless = std::string(kSignature, 8) + Header(1, 1) + BigEndian(0xfffffff0) + "IDAT";
-  ExpectRefused(endless + std::string(16, 'x'), "cut off");
+  ExpectPngRefused(endless + std::string(16, 'x'), "cut off");
 }
 
 TEST(PngTest, EveryPrefixOfAFileIsRefused) {

@@ -14,7 +14,7 @@ namespace {
 using ::testing::HasSubstr;
 using testing::StatusIs;
 
-constexpr size_t kSize = 4096;
+constexpr size_t kSmall = 4096;
 
 class MemoryTest : public ::testing::Test {
  protected:
@@ -23,7 +23,7 @@ class MemoryTest : public ::testing::Test {
 };
 
 TEST_F(MemoryTest, RefusedAccessUnmapsAgain) {
-  ASSERT_OK_AND_ASSIGN(const Allocation allocation, Allocation::Create(context_, kSize));
+  ASSERT_OK_AND_ASSIGN(const Allocation allocation, Allocation::Create(context_, kSmall));
   fake_.Fail("cuMemSetAccess", CUDA_ERROR_INVALID_DEVICE);
   EXPECT_THAT(Mapping::Create(context_, 0x1000, allocation),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("cuMemSetAccess")));
@@ -39,20 +39,20 @@ TEST_F(MemoryTest, MissingDevicePointerUnregistersAgain) {
 }
 
 TEST_F(MemoryTest, AnotherAddressThanAskedForIsGivenBack) {
-  EXPECT_THAT(AddressRange::ReserveAt(context_, 0x7000, kSize),
+  EXPECT_THAT(AddressRange::ReserveAt(context_, 0x7000, kSmall),
               StatusIs(absl::StatusCode::kAlreadyExists, HasSubstr("0x7000")));
   EXPECT_EQ(fake_.live("range"), 0);
 }
 
 TEST_F(MemoryTest, RangeAtTheAskedAddressIsKept) {
   const CUdeviceptr next = fake_.next_reserved_address + 0x10000000;
-  ASSERT_OK_AND_ASSIGN(const AddressRange range, AddressRange::ReserveAt(context_, next, kSize));
+  ASSERT_OK_AND_ASSIGN(const AddressRange range, AddressRange::ReserveAt(context_, next, kSmall));
   EXPECT_EQ(range.address(), next);
   EXPECT_EQ(fake_.live("range"), 1);
 }
 
 TEST_F(MemoryTest, ExportedDescriptorIsClosedOnExec) {
-  ASSERT_OK_AND_ASSIGN(const Allocation allocation, Allocation::Create(context_, kSize));
+  ASSERT_OK_AND_ASSIGN(const Allocation allocation, Allocation::Create(context_, kSmall));
   fake_.exported_fd = open("/dev/null", O_RDONLY);  // as a driver may make it
   ASSERT_OK_AND_ASSIGN(const UniqueFd fd, allocation.ExportFd());
   EXPECT_EQ(fd.get(), fake_.exported_fd);

@@ -41,6 +41,7 @@ FakeExecutorClient::~FakeExecutorClient() {
   {
     absl::MutexLock lock(&mutex_);
     stopping_ = true;
+    changed_.Signal();
   }
   if (thread_.joinable()) thread_.join();
   absl::MutexLock lock(&mutex_);
@@ -58,6 +59,7 @@ void FakeExecutorClient::Later(std::string name, absl::AnyInvocable<void(absl::S
   absl::MutexLock lock(&mutex_);
   calls_.push_back(std::move(name));
   pending_.push_back(std::move(reply));
+  changed_.Signal();
 }
 
 bool FakeExecutorClient::RunOne() {
@@ -81,13 +83,10 @@ size_t FakeExecutorClient::RunAll() {
 }
 
 void FakeExecutorClient::Loop() {
-  const auto ready = [this]() ABSL_SHARED_LOCKS_REQUIRED(mutex_) {
-    return stopping_ || !pending_.empty();
-  };
   for (;;) {
     {
       absl::MutexLock lock(&mutex_);
-      mutex_.Await(absl::Condition(&ready));
+      while (!stopping_ && pending_.empty()) changed_.Wait(&mutex_);
       if (pending_.empty()) return;
     }
     RunOne();

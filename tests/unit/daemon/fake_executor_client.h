@@ -80,6 +80,7 @@ class FakeExecutorClient final : public ExecutorClient {
 
   const cuda::DeviceInfo info_;
   mutable absl::Mutex mutex_;
+  absl::CondVar changed_;
   absl::Status health_ ABSL_GUARDED_BY(mutex_);
   std::deque<absl::AnyInvocable<void(absl::Status) &&>> pending_ ABSL_GUARDED_BY(mutex_);
   std::deque<InFlight> launches_ ABSL_GUARDED_BY(mutex_);

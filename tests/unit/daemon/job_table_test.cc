@@ -3,6 +3,7 @@
 #include "server/daemon/id_text.h"
 #include "tests/testing/fake_clock.h"
 #include "tests/testing/status_matchers.h"
+#include "tests/unit/daemon/callers.h"
 
 namespace weft::daemon {
 namespace {
@@ -10,9 +11,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using weft::testing::StatusIs;
-
-constexpr Caller kAlice{.uid = 1000, .pid = 1, .session = SessionId(1)};
-constexpr Caller kBob{.uid = 2000, .pid = 2, .session = SessionId(2)};
 
 JobSpec Spec(uid_t owner, std::string request_id = "") {
   JobSpec spec;

@@ -2,6 +2,7 @@
 #include "server/daemon/buffer_registry.h"
 #include "server/daemon/session_registry.h"
 #include "tests/testing/status_matchers.h"
+#include "tests/unit/daemon/callers.h"
 
 namespace weft::daemon {
 namespace {
@@ -10,10 +11,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using weft::testing::StatusIs;
-
-constexpr Caller kAlice{.uid = 1000, .pid = 1, .session = SessionId(1)};
-constexpr Caller kBob{.uid = 2000, .pid = 2, .session = SessionId(2)};
-constexpr Caller kRoot{.uid = 0, .pid = 3, .session = SessionId(3)};
 
 TEST(SessionRegistryTest, ACallIsKnownByItsDescriptor) {
   SessionRegistry sessions(8);

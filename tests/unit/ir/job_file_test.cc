@@ -16,9 +16,8 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using testing::IsOk;
+using testing::kInvalid;
 using testing::StatusIs;
-
-constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
 
 std::string Repeat(absl::string_view text, int times) {
   std::string out;

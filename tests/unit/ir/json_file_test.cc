@@ -22,9 +22,8 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using testing::IsOk;
+using testing::kInvalid;
 using testing::StatusIs;
-
-constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
 
 absl::StatusOr<v1::Job> Parse(absl::string_view text) {
   v1::Job job;

@@ -21,10 +21,9 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::IsOk;
+using testing::kInvalid;
 using ::testing::SizeIs;
 using testing::StatusIs;
-
-constexpr auto kInvalid = absl::StatusCode::kInvalidArgument;
 
 class ValidateTest : public ::testing::Test {
  protected:
@@ -140,7 +139,7 @@ TEST_F(ValidateTest, WithoutAServerSharedBuffersMustBeDeclared) {
   const v1::Job job =
       *ParseJob("buffers { name: \"b\" shared: \"s\" } nodes { empty {} }", JobFormat::kText);
   EXPECT_THAT(ValidateJob(job, {.devices = devices_}),
-              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("data_type and shape")));
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("data_type and shape")));
 }
 
 TEST_F(ValidateTest, ReportsAllViolationsNotJustTheFirst) {

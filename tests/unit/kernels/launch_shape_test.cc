@@ -18,33 +18,33 @@ using ::testing::HasSubstr;
 using ::testing::SizeIs;
 using weft::testing::StatusIs;
 
-const KernelSchema& Kernel(absl::string_view name) { return *Registry::Builtin().Find(name); }
+const KernelSchema& Builtin(absl::string_view name) { return *Registry::Builtin().Find(name); }
 
 // fill of n bytes, which needs no real memory to be planned.
 BoundCall FillOf(uint64_t n) {
   const GivenBuffer buffer{DType::kU8, {}, n, 0, {}};
-  return Bind(Kernel("fill"), {{{"dst", buffer}}}).call;
+  return Bind(Builtin("fill"), {{{"dst", buffer}}}).call;
 }
 
 BoundCall SumOf(uint64_t n) {
   const GivenBuffer src{DType::kU8, {}, n, 0, {}};
   const GivenBuffer dst{DType::kU64, {}, 8, 0, {}};
-  return Bind(Kernel("reduce_sum"), {{{"src", src}, {"dst", dst}}}).call;
+  return Bind(Builtin("reduce_sum"), {{{"src", src}, {"dst", dst}}}).call;
 }
 
 TEST(PlanLaunchTest, HasNoPhaseForNoElements) {
-  ASSERT_OK_AND_ASSIGN(const LaunchPlan plan, PlanLaunch(Kernel("fill"), FillOf(0), {}));
+  ASSERT_OK_AND_ASSIGN(const LaunchPlan plan, PlanLaunch(Builtin("fill"), FillOf(0), {}));
   EXPECT_THAT(plan.phases, SizeIs(0));
 }
 
 TEST(PlanLaunchTest, StillWritesTheResultOfAReductionOfNothing) {
-  ASSERT_OK_AND_ASSIGN(const LaunchPlan plan, PlanLaunch(Kernel("reduce_sum"), SumOf(0), {}));
+  ASSERT_OK_AND_ASSIGN(const LaunchPlan plan, PlanLaunch(Builtin("reduce_sum"), SumOf(0), {}));
   ASSERT_THAT(plan.phases, SizeIs(1));
   EXPECT_EQ(plan.phases[0].symbol, "weft_reduce_sum_u8_final");
 }
 
 TEST(PlanLaunchTest, RunsPhasesInOrderWithAWorkspace) {
-  ASSERT_OK_AND_ASSIGN(const LaunchPlan plan, PlanLaunch(Kernel("reduce_sum"), SumOf(100000), {}));
+  ASSERT_OK_AND_ASSIGN(const LaunchPlan plan, PlanLaunch(Builtin("reduce_sum"), SumOf(100000), {}));
   ASSERT_THAT(plan.phases, SizeIs(2));
   EXPECT_EQ(plan.phases[0].symbol, "weft_reduce_sum_u8_partial");
   EXPECT_EQ(plan.phases[1].symbol, "weft_reduce_sum_u8_final");
@@ -56,7 +56,7 @@ TEST(PlanLaunchTest, StaysWithinTheDeviceForAnyExtent) {
   LaunchLimits limits;
   limits.max_grid[0] = 100;
   for (const uint64_t n : {uint64_t{1}, uint64_t{1} << 32, uint64_t{1} << 62}) {
-    ASSERT_OK_AND_ASSIGN(const LaunchPlan plan, PlanLaunch(Kernel("fill"), FillOf(n), limits));
+    ASSERT_OK_AND_ASSIGN(const LaunchPlan plan, PlanLaunch(Builtin("fill"), FillOf(n), limits));
     ASSERT_THAT(plan.phases, SizeIs(1));
     EXPECT_GE(plan.phases[0].grid.x, 1u);
     EXPECT_LE(plan.phases[0].grid.x, 100u);
@@ -67,14 +67,15 @@ TEST(PlanLaunchTest, TakesAChosenShapeWithinTheLimits) {
   LaunchOverride chosen;
   chosen.grid = Dim3{7, 1, 1};
   chosen.block = Dim3{64, 1, 1};
-  ASSERT_OK_AND_ASSIGN(const LaunchPlan plan, PlanLaunch(Kernel("fill"), FillOf(5000), {}, chosen));
+  ASSERT_OK_AND_ASSIGN(const LaunchPlan plan,
+                       PlanLaunch(Builtin("fill"), FillOf(5000), {}, chosen));
   EXPECT_EQ(plan.phases[0].grid, *chosen.grid);
   EXPECT_EQ(plan.phases[0].block, *chosen.block);
 }
 
 absl::Status PlanWith(absl::string_view kernel, const BoundCall& call, std::optional<Dim3> grid,
                       std::optional<Dim3> block) {
-  return PlanLaunch(Kernel(kernel), call, {}, {grid, block}).status();
+  return PlanLaunch(Builtin(kernel), call, {}, {grid, block}).status();
 }
 
 TEST(PlanLaunchTest, RefusesZeroAndTooLargeShapes) {
@@ -94,7 +95,7 @@ TEST(PlanLaunchTest, RefusesAShapeForKernelsThatTakeNone) {
               StatusIs(code, HasSubstr("2 launches")));
   const std::vector<uint64_t> square = {4, 4};
   const GivenBuffer buffer{DType::kF32, square, 64, 0, {}};
-  const BindResult bound = Bind(Kernel("transpose"), {{{"src", buffer}, {"dst", buffer}}});
+  const BindResult bound = Bind(Builtin("transpose"), {{{"src", buffer}, {"dst", buffer}}});
   EXPECT_THAT(PlanWith("transpose", bound.call, {}, Dim3{16, 16, 1}),
               StatusIs(code, HasSubstr("only with blocks of 32 x 8 x 1")));
 }
@@ -103,8 +104,8 @@ TEST(PlanLaunchTest, LeavesSharedMemoryOutWhereItWouldNotFit) {
   const auto shared_for = [](uint64_t bins) {
     const GivenBuffer src{DType::kI32, {}, 4000, 0, {}};
     const GivenBuffer counts{DType::kU32, {}, 4 * bins, 0, {}};
-    const BindResult bound = Bind(Kernel("histogram"), {{{"src", src}, {"counts", counts}}});
-    return PlanLaunch(Kernel("histogram"), bound.call, {})->phases.back().shared_bytes;
+    const BindResult bound = Bind(Builtin("histogram"), {{{"src", src}, {"counts", counts}}});
+    return PlanLaunch(Builtin("histogram"), bound.call, {})->phases.back().shared_bytes;
   };
   EXPECT_EQ(shared_for(256), 1024u);
   EXPECT_EQ(shared_for(12288), 48u * 1024);
@@ -113,19 +114,19 @@ TEST(PlanLaunchTest, LeavesSharedMemoryOutWhereItWouldNotFit) {
 
 TEST(ParametersTest, ArePackedInSchemaOrderWithTheWorkspaceLast) {
   const BoundCall call = SumOf(77);
-  EXPECT_THAT(ParameterLayout(Kernel("reduce_sum"), call),
+  EXPECT_THAT(ParameterLayout(Builtin("reduce_sum"), call),
               ElementsAre(ParameterSlot{0, 8}, ParameterSlot{8, 8}, ParameterSlot{16, 8},
                           ParameterSlot{24, 8}));
   ASSERT_OK_AND_ASSIGN(ParameterPack pack,
-                       PackParameters(Kernel("reduce_sum"), call, {0x1000, 0x2000}, 0x3000));
+                       PackParameters(Builtin("reduce_sum"), call, {0x1000, 0x2000}, 0x3000));
   EXPECT_THAT(pack.words, ElementsAre(0x1000, 0x2000, 77, 0x3000));
   EXPECT_EQ(pack.Pointers()[2], &pack.words[2]);
-  EXPECT_THAT(PackParameters(Kernel("reduce_sum"), call, {0x1000}, 0),
+  EXPECT_THAT(PackParameters(Builtin("reduce_sum"), call, {0x1000}, 0),
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("2 buffer arguments")));
 }
 
 TEST(ParametersTest, AreAlignedToTheirSize) {
-  EXPECT_THAT(ParameterLayout(Kernel("fill"), FillOf(8)),
+  EXPECT_THAT(ParameterLayout(Builtin("fill"), FillOf(8)),
               ElementsAre(ParameterSlot{0, 8}, ParameterSlot{8, 4}, ParameterSlot{16, 8}));
 }
 

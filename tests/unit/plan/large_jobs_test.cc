@@ -20,7 +20,12 @@ using testing::IsOk;
 using testing::PlannedJob;
 using testing::StatusIs;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(__has_feature)  // clang's way of telling
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define WEFT_SLOW_BUILD
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(WEFT_SLOW_BUILD)
 constexpr int kNodes = 30'000;  // the sanitizers make these tests 10 to 20 times slower
 #else
 constexpr int kNodes = 300'000;
