@@ -21,7 +21,7 @@ using ::testing::Not;
 using ::testing::SizeIs;
 using testing::StatusIs;
 
-constexpr int kStopped = 4, kRefused = 5;  // exit codes
+constexpr int kBadInput = 2, kStopped = 4, kRefused = 5;  // exit codes
 
 class JobsTest : public WeftTest {
  protected:
@@ -111,8 +111,9 @@ TEST_F(JobsTest, ListingsComeInPagesNewestFirst) {
 
 TEST_F(JobsTest, AFailedLookupIsRefused) {
   for (const char* command : {"wait", "watch", "show", "cancel"}) {
-    const ProgramResult run = Weft({command, "12345"});
+    const ProgramResult run = Weft({command, "j12345"});
     EXPECT_EQ(run.exit_code, kRefused) << command << ": " << run.err;
+    EXPECT_EQ(Weft({command, "12345"}).exit_code, kBadInput) << command;  // not how ids read
   }
   EXPECT_EQ(Weft({"get", "nobody", dir_.File("x")}).exit_code, kRefused);
 }
