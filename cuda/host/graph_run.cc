@@ -91,8 +91,11 @@ GraphRun::Step GraphRun::AwaitEvent(uint32_t node) {
   const std::shared_ptr<Completion>& record = event_records_[node];
   if (record == nullptr || record->done()) return Step::kDone;
   if (Park(node) == Step::kDone) return Step::kDone;
-  record->OnDone([self = shared_from_this(), node] {
-    if (self->Unpark(node)) self->PostBehind(node);
+  // Weak: the run keeps the record, which may never be made. While the run is parked, the operation
+  // of its stream keeps the run.
+  record->OnDone([weak = weak_from_this(), node] {
+    const std::shared_ptr<GraphRun> self = weak.lock();
+    if (self != nullptr && self->Unpark(node)) self->PostBehind(node);
   });
   return Step::kParked;
 }

@@ -19,8 +19,6 @@ namespace {
 
 using ::testing::IsEmpty;
 
-constexpr int kBadInput = 2;  // exit code
-
 std::vector<std::string> BadJobs() {
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::directory_iterator(WEFT_SOURCE_DIR "/tests/jobs/bad")) {

@@ -21,8 +21,6 @@ using ::testing::Not;
 using ::testing::SizeIs;
 using testing::StatusIs;
 
-constexpr int kBadInput = 2, kStopped = 4, kRefused = 5;  // exit codes
-
 class JobsTest : public WeftTest {
  protected:
   void SetUp() override { StartDaemon(); }

@@ -6,6 +6,9 @@
 
 namespace weft::e2e {
 
+// Exit codes of weft (docs/cli.md).
+inline constexpr int kBadInput = 2, kStopped = 4, kRefused = 5;
+
 struct ProgramResult {
   int exit_code = -1;  // 128 + signal when a signal ended it; -1 when it could not be started
   std::string out;

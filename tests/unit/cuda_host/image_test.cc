@@ -162,7 +162,7 @@ TEST_F(KernelLaunchTest, ParametersMayComePacked) {
 }
 
 TEST_F(KernelLaunchTest, MissingParametersAreRefused) {
-  int value = 0;
+  uint64_t value = 0;  // the first parameter is a pointer
   void* one_missing[] = {&value, nullptr};
   ActionPtr action;
   const weft_host_launch shape{1, 1, 1, 1, 1, 1, 0};
