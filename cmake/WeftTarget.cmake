@@ -95,11 +95,19 @@ function(weft_test_flags TARGET)
   target_compile_options(${TARGET} PRIVATE $<$<CONFIG:Release>:-O0>)
 endfunction()
 
-# weft_test(NAME SRCS … DEPS … LABELS … [WHOLE] [INSTALL]): one GoogleTest binary.
+# weft_test(NAME SRCS … DEPS … LABELS label [WHOLE] [INSTALL] [CONCURRENT]): one GoogleTest binary.
 #   Tests are registered one by one (gtest_discover_tests) unless WHOLE, which registers the binary as one test.
 #   INSTALL also installs the binary under bin/tests (the GPU machine runs them from there).
+#   CONCURRENT marks what runs under ThreadSanitizer: it is part of weft_concurrent_tests, and its label ends in
+#   "-concurrent", which `ctest -L` finds as a part of a name (test discovery cannot give a test two labels).
+add_custom_target(weft_concurrent_tests)
+
 function(weft_test NAME)
-  cmake_parse_arguments(ARG "WHOLE;INSTALL" "TIMEOUT" "SRCS;DEPS;SYSTEM_DEPS;LABELS;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(ARG "WHOLE;INSTALL;CONCURRENT" "TIMEOUT;LABELS" "SRCS;DEPS;SYSTEM_DEPS;ENVIRONMENT" ${ARGN})
+  if(ARG_CONCURRENT)
+    string(APPEND ARG_LABELS -concurrent)
+    add_dependencies(weft_concurrent_tests ${NAME})
+  endif()
   add_executable(${NAME} ${ARG_SRCS})
   weft_common_flags(${NAME})
   weft_own_flags(${NAME})

@@ -25,7 +25,7 @@ namespace weft::transport {
 
 struct RingOptions {
   uint32_t capacity = 1024;                      // launches in flight at most; IsRingCapacity
-  absl::Duration spin = absl::Microseconds(50);  // Wait spins so long at most, then sleeps
+  absl::Duration spin = absl::Microseconds(500);  // Wait spins so long at most, then sleeps
 };
 
 // The end of one launch.

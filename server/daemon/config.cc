@@ -58,7 +58,7 @@ constexpr Setting kSettings[] = {
     {"max_sessions", "connections", 1024, 65536},
     {"max_prepared_graphs", "prepared graphs kept for reuse", 256, 65536},
     {"drain_grace_ms", "milliseconds that running jobs have after SIGTERM", 10000, 86400000},
-    {"spin_us", "microseconds that a ring's waiter spins before it sleeps", 50, 1000000},
+    {"spin_us", "microseconds that a ring's waiter spins at most before it sleeps", 500, 1000000},
     {"log_level", "debug, info, warning or error", 0, 0},
     {"executor_program", "path of weft-executor (default: beside weftd)", 0, 0},
 };

@@ -46,7 +46,7 @@ struct ContextLoss {
 };
 
 struct LaunchLoopOptions {
-  absl::Duration spin = absl::Microseconds(50);  // longest; SpinBudget finds how long pays
+  absl::Duration spin = absl::Microseconds(500);  // longest; SpinBudget finds how long pays
   // Longest sleep with launches in flight: bounds how late a fault is seen by a sleeping loop.
   absl::Duration in_flight_sleep = absl::Milliseconds(100);
   // Longest sleep without: bounds what a wake-up lost to a hostile ring costs.

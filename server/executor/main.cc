@@ -37,7 +37,7 @@ void SetDriverEnvironment() {
 int main(int argc, char** argv) {
   weft::executor::ExecutorOptions options;
   int fd_socket = -1;
-  uint64_t spin_us = 50;
+  uint64_t spin_us = 500;
   const std::map<std::string, weft::cuda::DriverKind> drivers = {
       {"cuda", weft::cuda::DriverKind::kCuda}, {"cpu", weft::cuda::DriverKind::kHost}};
 
@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
       ->required();
   app.add_option("--grpc-socket", options.grpc_socket, "Path of the private service's socket")
       ->required();
-  app.add_option("--spin-us", spin_us, "How long the launch loop spins before it sleeps");
+  app.add_option("--spin-us", spin_us, "How long the launch loop spins at most before it sleeps");
   CLI11_PARSE(app, argc, argv);
 
   // It was inherited; what this process may start (compilers of kernels) must not have it.

@@ -72,7 +72,8 @@ TEST_F(JobsTest, WaitingMayTimeOutAndTheJobGoesOn) {
 TEST_F(JobsTest, AQueuedJobIsCancelledAtOnce) {
   ASSERT_OK_AND_ASSIGN(const client::Buffer mark,
                        Connect().CreateBuffer({"mark", v1::DATA_TYPE_U64, {2}}));
-  const std::string running = Submit(SpinJob(500'000'000, "mark"));
+  // Long enough for two programs to start meanwhile, with sanitizers on a busy machine.
+  const std::string running = Submit(SpinJob(4'000'000'000, "mark"));
   const std::string queued = Submit(SpinJob(0, "mark"));  // needs the same bytes
   const ProgramResult cancel = Weft({"cancel", queued});
   EXPECT_EQ(cancel.exit_code, 0) << cancel.err;
