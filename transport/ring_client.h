@@ -24,7 +24,7 @@
 namespace weft::transport {
 
 struct RingOptions {
-  uint32_t capacity = 1024;                      // launches in flight at most; IsRingCapacity
+  uint32_t capacity = 1024;                       // launches in flight at most; IsRingCapacity
   absl::Duration spin = absl::Microseconds(500);  // Wait spins so long at most, then sleeps
 };
 
