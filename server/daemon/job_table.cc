@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "absl/time/clock.h"
+#include "base/clock.h"
 #include "base/error_context.h"
 #include "base/status_macros.h"
 #include "server/daemon/errors.h"
@@ -216,10 +216,10 @@ void JobTable::Close() {
 }
 
 bool JobTable::AwaitIdle(absl::Duration timeout) const {
-  const absl::Time deadline = absl::Now() + timeout;
+  const absl::Duration deadline = Clock::Real().Now() + timeout;
   absl::MutexLock lock(&mutex_);
   while (totals_.queued + totals_.running > 0) {
-    const absl::Duration left = deadline - absl::Now();
+    const absl::Duration left = deadline - Clock::Real().Now();
     if (left <= absl::ZeroDuration()) return false;
     idle_.WaitWithTimeout(&mutex_, left);
   }
