@@ -58,6 +58,13 @@ spdlog::logger& Logger() {
 
 }  // namespace
 
+Level LevelNamed(absl::string_view name) {
+  if (name == "debug") return Level::kDebug;
+  if (name == "warning") return Level::kWarning;
+  if (name == "error") return Level::kError;
+  return Level::kInfo;
+}
+
 void Init(const std::string& program, Level level) {
   auto logger = spdlog::stderr_logger_mt(program);
   logger->set_pattern("%Y-%m-%dT%H:%M:%S.%f%z %l %n[%P] %v");

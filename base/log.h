@@ -21,6 +21,9 @@ using Fields = std::initializer_list<Field>;
 
 enum class Level { kDebug, kInfo, kWarning, kError };
 
+// "debug", "warning" or "error"; every other name is kInfo: who reads the setting has checked it.
+Level LevelNamed(absl::string_view name);
+
 // `program` stands in every line; lines below `level` are dropped.
 void Init(const std::string& program, Level level);
 

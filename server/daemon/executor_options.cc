@@ -98,7 +98,8 @@ absl::StatusOr<std::vector<SupervisorOptions>> ExecutorOptions(const Config& con
     options.command.arguments = {absl::StrCat("--device=", device),
                                  absl::StrCat("--driver=", served.driver),
                                  absl::StrCat("--grpc-socket=", options.grpc_socket),
-                                 absl::StrCat("--spin-us=", config.spin_us())};
+                                 absl::StrCat("--spin-us=", config.spin_us()),
+                                 absl::StrCat("--log-level=", config.log_level())};
     if (!config.driver_library().empty()) {
       options.command.arguments.push_back(
           absl::StrCat("--driver-library=", config.driver_library()));

@@ -4,7 +4,6 @@
 
 #include <cstdlib>
 #include <iostream>
-#include <string>
 
 #include "base/log.h"
 #include "server/daemon/command_line.h"
@@ -14,13 +13,6 @@ namespace {
 
 // As the command line of weft has it: 2 for what is wrong with the request itself.
 constexpr int kExitUsage = 2;
-
-weft::log::Level LevelOf(const std::string& name) {
-  if (name == "debug") return weft::log::Level::kDebug;
-  if (name == "warning") return weft::log::Level::kWarning;
-  if (name == "error") return weft::log::Level::kError;
-  return weft::log::Level::kInfo;
-}
 
 }  // namespace
 
@@ -35,7 +27,7 @@ int main(int argc, char** argv) {
     std::cout << line->text;
     return EXIT_SUCCESS;
   }
-  weft::log::Init("weftd", LevelOf(line->config.log_level()));
+  weft::log::Init("weftd", weft::log::LevelNamed(line->config.log_level()));
   if (line->exit_with_parent) ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   const absl::Status status = weft::daemon::Serve(line->config, line->ready_fd);
   if (!status.ok()) {

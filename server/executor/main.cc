@@ -38,6 +38,7 @@ int main(int argc, char** argv) {
   weft::executor::ExecutorOptions options;
   int fd_socket = -1;
   uint64_t spin_us = 500;
+  std::string log_level = "info";
   const std::map<std::string, weft::cuda::DriverKind> drivers = {
       {"cuda", weft::cuda::DriverKind::kCuda}, {"cpu", weft::cuda::DriverKind::kHost}};
 
@@ -55,6 +56,7 @@ int main(int argc, char** argv) {
   app.add_option("--grpc-socket", options.grpc_socket, "Path of the private service's socket")
       ->required();
   app.add_option("--spin-us", spin_us, "How long the launch loop spins at most before it sleeps");
+  app.add_option("--log-level", log_level, "debug, info, warning or error");
   CLI11_PARSE(app, argc, argv);
 
   // It was inherited; what this process may start (compilers of kernels) must not have it.
@@ -64,7 +66,7 @@ int main(int argc, char** argv) {
   ::umask(0077);
   IgnoreSignals();
   SetDriverEnvironment();
-  weft::log::Init("weft-executor", weft::log::Level::kInfo);
+  weft::log::Init("weft-executor", weft::log::LevelNamed(log_level));
   options.spin = absl::Microseconds(static_cast<int64_t>(spin_us));
   return weft::executor::RunExecutor(options, weft::UniqueFd(fd_socket));
 }

@@ -114,6 +114,12 @@ TEST(ExecutorOptionsTest, OneCpuExecutorForEachCpuDevice) {
                                      "fault=cuMemCreate:1:OUT_OF_MEMORY;fault=kernel:spin:HANG"));
 }
 
+TEST(ExecutorOptionsTest, AnExecutorLogsWhatTheDaemonLogs) {
+  ASSERT_OK_AND_ASSIGN(const CommandLine line, Parse({"--driver=cpu", "--log-level=warning"}));
+  ASSERT_OK_AND_ASSIGN(const auto executors, ExecutorOptions(line.config));
+  EXPECT_THAT(executors[0].command.arguments, ::testing::Contains("--log-level=warning"));
+}
+
 TEST(ExecutorOptionsTest, GpusAreCountedByTheirDeviceFiles) {
   const weft::testing::TempDir dir;
   for (const char* name : {"nvidia0", "nvidia1", "nvidia2", "nvidiactl", "nvidia-uvm", "null"}) {
