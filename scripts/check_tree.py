@@ -207,31 +207,25 @@ def check_protos(files):
 
 def check_headers(build, files):
     """Every header compiles by itself, without precompiled headers."""
-    flags, first = {}, None
+    # By folder, as unity builds compile generated files: the include paths and definitions of all its targets.
+    flags, compiler = {}, None
     with open(os.path.join(build, 'compile_commands.json'), encoding='utf-8') as file:
         for entry in json.load(file):
             words = shlex.split(entry['command'])
-            if 'ccache' in os.path.basename(words[0]):
-                words = words[1:]
-            keep, skip = [], False
-            for index, word in enumerate(words[1:], 1):
-                if skip:
-                    skip = False
-                elif word in ('-o', '-include', '-Winvalid-pch', '-c'):
-                    skip = word in ('-o', '-include')
-                elif word in ('-isystem', '-I'):
-                    keep += [word, words[index + 1]]
-                    skip = True
-                elif word.startswith(('-I', '-D', '-std', '-f')):
-                    keep.append(word)
+            compiler = compiler or next((w for w in words if re.search(r'(\+\+|c\+\+-\d+)$', w)), None)
             name = os.path.relpath(entry['file'], ROOT)
-            flags.setdefault(os.path.dirname(name), (words[0], keep))
-            first = first or (words[0], keep)
+            if name.startswith(os.path.relpath(build, ROOT) + '/'):
+                name = os.path.relpath(entry['file'], build).split('/CMakeFiles/')[0] + '/'
+            keep = flags.setdefault(os.path.dirname(name), [])
+            for index, word in enumerate(words):
+                if word in ('-isystem', '-I'):
+                    word += words[index + 1]
+                if word.startswith(('-I', '-isystem', '-D', '-std', '-f')) and len(word) > 2 and word != '-isystem':
+                    keep += [word] if word not in keep else []
     headers = [f for f in files if f.endswith('.h') and folder_of(f)]
 
     def compile_one(path):
-        compiler, own = flags.get(os.path.dirname(path), first)
-        run = subprocess.run([compiler, *own, '-fsyntax-only', '-x', 'c++', '-Wno-pragma-once-outside-header', '-w',
+        run = subprocess.run([compiler, *flags.get(os.path.dirname(path), []), '-fsyntax-only', '-x', 'c++', '-Wno-pragma-once-outside-header', '-w',
                               os.path.join(ROOT, path)], capture_output=True, text=True, cwd=build, check=False)
         return None if run.returncode == 0 else f'{path}: does not compile by itself:\n{run.stderr[:600]}'
 
