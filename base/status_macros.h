@@ -20,7 +20,10 @@
 #define WEFT_ASSIGN_OR_RETURN(lhs, expr) \
   WEFT_ASSIGN_OR_RETURN_IMPL(WEFT_MACRO_CONCAT(weft_status_or_, __LINE__), lhs, expr)
 
+// `lhs` may be a declaration, which no parentheses may enclose.
+// NOLINTBEGIN(bugprone-macro-parentheses)
 #define WEFT_ASSIGN_OR_RETURN_IMPL(status_or, lhs, expr)     \
   auto status_or = (expr);                                   \
   if (!status_or.ok()) return std::move(status_or).status(); \
   lhs = std::move(status_or).value()
+// NOLINTEND(bugprone-macro-parentheses)

@@ -48,7 +48,7 @@ std::string DefaultSocket() {
   if (!chosen.empty()) return chosen;
   const std::string runtime_dir = FromEnvironment("XDG_RUNTIME_DIR");
   if (runtime_dir.empty()) return kSystemSocket;
-  const std::string own = runtime_dir + "/weft/weftd.sock";
+  std::string own = runtime_dir + "/weft/weftd.sock";
   if (!Exists(own) && Exists(kSystemSocket)) return kSystemSocket;
   return own;
 }

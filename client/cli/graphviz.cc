@@ -13,8 +13,6 @@
 #include "client/cli/errors.h"
 #include "client/cli/file_io.h"
 
-extern char** environ;
-
 namespace weft::cli {
 namespace {
 

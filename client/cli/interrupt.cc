@@ -67,8 +67,10 @@ void InterruptWatcher::Handle() {
 void InterruptWatcher::OnInterrupt(std::function<void()> action) {
   {
     const absl::MutexLock lock(&mutex_);
-    action_ = action;
-    if (!interrupted_) return;
+    if (!interrupted_) {
+      action_ = std::move(action);
+      return;
+    }
   }
   if (action) action();
 }

@@ -22,8 +22,6 @@
 #include "client/cli/errors.h"
 #include "client/cli/file_io.h"
 
-extern char** environ;
-
 namespace weft::cli {
 namespace {
 
@@ -127,6 +125,7 @@ absl::Status LocalDaemon::Spawn(const Options& options, int ready_fd) {
                                               "--log-level=warning",
                                               absl::StrCat("--drain-grace-ms=", kDrainGraceMs)};
   std::vector<char*> argv;
+  argv.reserve(arguments.size() + 1);
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
   const SpawnSetup setup(log_path(), ready_fd);

@@ -94,7 +94,7 @@ std::string FormatBytes(uint64_t bytes) {
     ++unit;
   }
   const bool whole = unit == 0 || value == static_cast<double>(static_cast<uint64_t>(value));
-  return absl::StrFormat(whole ? "%.0f %s" : "%.1f %s", value, kUnits[unit]);
+  return absl::StrFormat("%.*f %s", whole ? 0 : 1, value, kUnits[unit]);
 }
 
 std::string FormatNanoseconds(uint64_t nanoseconds) {

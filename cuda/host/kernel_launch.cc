@@ -172,8 +172,8 @@ CUresult Function::SetAttribute(CUfunction_attribute attribute, int value) {
   return CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult MakeKernelLaunch(std::shared_ptr<const Function> function, const LaunchRequest& request,
-                          ActionPtr* action) {
+CUresult MakeKernelLaunch(const std::shared_ptr<const Function>& function,
+                          const LaunchRequest& request, ActionPtr* action) {
   if (!FitsLimits(request.shape, *function)) return CUDA_ERROR_INVALID_VALUE;
   auto launch = std::make_shared<KernelLaunch>(function, request.shape);
   if (!CopyParameters(*function, request, launch.get())) return CUDA_ERROR_INVALID_VALUE;

@@ -50,8 +50,8 @@ struct LaunchRequest {
 
 // Copies the parameters. Errors: INVALID_VALUE for shapes and shared memory beyond the limits, and
 // for parameters that are missing or given twice.
-CUresult MakeKernelLaunch(std::shared_ptr<const Function> function, const LaunchRequest& request,
-                          ActionPtr* action);
+CUresult MakeKernelLaunch(const std::shared_ptr<const Function>& function,
+                          const LaunchRequest& request, ActionPtr* action);
 
 // How many blocks of the function a multiprocessor of the device that the limits describe would hold.
 // Errors: INVALID_VALUE.

@@ -21,6 +21,7 @@ struct Process {
   uint32_t epoch ABSL_GUARDED_BY(mu) = 1;
 
   static Process& Get() {
+    // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): a driver is one a process
     static Process* const process = new Process;  // never destroyed, see the header
     return *process;
   }

@@ -18,7 +18,7 @@ namespace {
 // Memory that the driver takes for a node of a graph and its executable: a chain of 4,096 kernels
 // on an H200 with driver 580 takes 5.6 KiB of the host and 2.5 KiB of the device a node, wider graphs
 // less.
-constexpr size_t kBytesPerNode = 8 * 1024;
+constexpr size_t kBytesPerNode = size_t{8} * 1024;
 
 // The order of a plan as numbers: for each node the number of its operations, the node before it in
 // its lane, and those of other lanes that it waits for. Equal shapes, equal order.

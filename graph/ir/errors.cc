@@ -22,7 +22,8 @@ std::string At(TextPlace place) {
 }
 
 // `Text. Did you mean "x"?` or, with nothing near, `Text; remedy`.
-std::string WithNearest(std::string text, absl::string_view nearest, absl::string_view remedy) {
+std::string WithNearest(absl::string_view text, absl::string_view nearest,
+                        absl::string_view remedy) {
   if (nearest.empty()) return absl::StrCat(text, "; ", remedy);
   return absl::StrCat(text, ".", kernels::DidYouMean(nearest));
 }

@@ -112,7 +112,7 @@ class JsonParser {
   }
 
   absl::Status Push(Frame frame) {
-    if (stack_.size() >= static_cast<size_t>(2 * kMaxNesting)) {
+    if (stack_.size() >= 2 * static_cast<size_t>(kMaxNesting)) {
       return JobFileTooDeep(Here(), kMaxNesting);
     }
     stack_.push_back(std::move(frame));

@@ -16,7 +16,7 @@ namespace {
 // By lane, how many of its nodes: those that have ended, those that used a byte.
 using PerLane = std::vector<uint32_t>;
 
-absl::Status Fault(std::string text) {
+absl::Status Fault(const std::string& text) {
   return absl::InternalError(absl::StrCat("the plan is wrong: ", text));
 }
 
