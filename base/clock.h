@@ -2,6 +2,8 @@
 // (tests/testing/fake_clock.h).
 #pragma once
 
+#include <cstdint>
+
 #include "absl/time/time.h"
 
 namespace weft {
@@ -16,6 +18,9 @@ class Clock {
   // The system's monotonic clock.
   static const Clock& Real();
 };
+
+// A duration given by a user; what a duration cannot hold (292 million years) becomes the longest.
+absl::Duration SaturatingMilliseconds(uint64_t milliseconds);
 
 // For stamps that people read (creation time of a job), never for durations.
 absl::Time WallTimeForDisplay();

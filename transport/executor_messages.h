@@ -35,4 +35,8 @@ enum class ExecutorMessage : uint32_t {
   kFault = 7,       // tag: id of the graph whose launch showed the fault; 0: none
 };
 
+// google.rpc error details of an UNAVAILABLE reply: the device's context is lost, the executor ends
+// by itself, and kFault comes before its end.
+inline constexpr char kContextLostDetail[] = "context-lost";
+
 }  // namespace weft::transport

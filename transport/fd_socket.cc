@@ -72,11 +72,15 @@ absl::Status PeerGone() {
 absl::Status CheckPacket(const msghdr& message, size_t received, const WireHeader& header,
                          size_t fd_count) {
   if ((message.msg_flags & MSG_TRUNC) != 0) return Malformed("longer than a body may be");
-  if ((message.msg_flags & MSG_CTRUNC) != 0) return Malformed("more descriptors than allowed");
   if (received < sizeof header) return Malformed("shorter than its header");
   if (header.magic != kWireMagic) return Malformed("wrong magic");
   if (header.body_bytes != received - sizeof header) return Malformed("wrong body size");
-  if (header.fd_count != fd_count) return Malformed("wrong number of descriptors");
+  if (header.fd_count > kMaxFds) return Malformed("more descriptors than allowed");
+  // Linux sets MSG_CTRUNC also where the receiver's table of descriptors is full.
+  const bool cut = (message.msg_flags & MSG_CTRUNC) != 0;
+  if (cut ? header.fd_count <= fd_count : header.fd_count != fd_count) {
+    return Malformed("wrong number of descriptors");
+  }
   return absl::OkStatus();
 }
 
@@ -131,6 +135,7 @@ absl::StatusOr<FdMessage> FdSocket::Receive() const {
       CheckPacket(packet, static_cast<size_t>(received), header, result.fds.size()));
   result.kind = header.kind;
   result.tag = header.tag;
+  result.fds_lost = result.fds.size() < header.fd_count;
   result.body.resize(header.body_bytes);
   result.body.shrink_to_fit();
   return result;

@@ -35,6 +35,8 @@ struct FdMessage {
   uint64_t tag = 0;   // which object it is about
   std::string body;   // at most kMaxBodyBytes
   std::vector<UniqueFd> fds;  // received ones only; Send takes borrowed descriptors apart
+  // The sender gave more descriptors than `fds` has: this process is at its limit of open ones.
+  bool fds_lost = false;
 };
 
 // One end of the connection. Owns the socket.
@@ -52,7 +54,8 @@ class FdSocket {
 
   // The next message; blocks. UNAVAILABLE: the peer has closed (or Shutdown was called); no message
   // will come. INVALID_ARGUMENT: a malformed packet; it was dropped with all its descriptors, and
-  // the socket is still usable.
+  // the socket is still usable. Where this process cannot hold another descriptor the message comes
+  // with those that it could, and fds_lost.
   absl::StatusOr<FdMessage> Receive() const;
 
   // Ends both directions: a blocked Receive of either end answers UNAVAILABLE. The descriptor stays

@@ -145,6 +145,13 @@ FieldViolation TooMany(std::string field, absl::string_view what, uint64_t count
                                          "; split the job, or raise the limit of the server")};
 }
 
+FieldViolation OutputsTooLarge(uint64_t bytes, uint64_t limit_bytes) {
+  return {"nodes",
+          absl::StrCat("the outputs of the job are ", bytes, " bytes together; the limit is ",
+                       limit_bytes, " (max_kept_result_bytes, at most 2 GiB); write to a shared ",
+                       "buffer and fetch it with `weft get`")};
+}
+
 FieldViolation UnknownEnumValue(std::string field, absl::string_view type, int value,
                                 absl::string_view values) {
   return {std::move(field), absl::StrCat(type, " has no value ", value, "; use one of ", values)};

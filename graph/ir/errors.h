@@ -60,6 +60,8 @@ FieldViolation RepeatedName(std::string field, absl::string_view what, absl::str
                             absl::string_view first);
 FieldViolation NoNodes();
 FieldViolation BadText(std::string field, absl::string_view what, uint64_t size_bytes);
+// The outputs of a job take more memory, and a larger message, than the server gives to one job.
+FieldViolation OutputsTooLarge(uint64_t bytes, uint64_t limit_bytes);
 FieldViolation TooMany(std::string field, absl::string_view what, uint64_t count, uint64_t limit);
 FieldViolation UnknownEnumValue(std::string field, absl::string_view type, int value,
                                 absl::string_view values);

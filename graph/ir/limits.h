@@ -10,10 +10,11 @@ namespace weft::ir {
 struct Limits {
   uint64_t max_job_bytes = uint64_t{64} << 20;  // of a job file or message
   uint32_t max_nodes = 400'000;
-  uint32_t max_buffers = 65'536;  // BufferDecls of a job
-  uint32_t max_arguments = 64;    // of one kernel node
-  uint32_t max_after = 65'536;    // entries of one node's `after`
-  uint32_t max_reported = 64;     // violations listed one by one; the others are counted
+  uint32_t max_buffers = 65'536;                  // BufferDecls of a job
+  uint32_t max_arguments = 64;                    // of one kernel node
+  uint64_t max_output_bytes = uint64_t{1} << 30;  // of all outputs of a job together
+  uint32_t max_after = 65'536;                    // entries of one node's `after`
+  uint32_t max_reported = 64;  // violations listed one by one; the others are counted
 };
 
 // Fixed by the job format (proto/weft/v1/job.proto), not settings.

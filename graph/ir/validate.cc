@@ -101,6 +101,14 @@ class ScratchReads {
   std::vector<WrittenBytes> written_;  // by storage
 };
 
+void CheckOutputs(const Graph& graph, const Limits& limits, Violations& violations) {
+  uint64_t bytes = 0;  // no overflow: at most 400,000 outputs of 2^40 bytes
+  for (const Output& output : graph.outputs) bytes += output.size_bytes;
+  if (bytes > limits.max_output_bytes) {
+    violations.Add(OutputsTooLarge(bytes, limits.max_output_bytes));
+  }
+}
+
 }  // namespace
 
 void Validate(const Graph& graph, Violations& violations) {
@@ -112,6 +120,7 @@ void Validate(const Graph& graph, Violations& violations) {
 absl::StatusOr<Graph> ValidateJob(const v1::Job& job, const JobContext& context) {
   Violations violations(context.limits.max_reported);
   Graph graph = FromProto(job, context, violations);
+  CheckOutputs(graph, context.limits, violations);
   Validate(graph, violations);
   if (!violations.empty()) return violations.ToStatus();
   return graph;

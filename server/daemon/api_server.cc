@@ -15,7 +15,7 @@ namespace weft::daemon {
 namespace {
 
 // A job of just the limit comes in a message that is a little larger; beyond that, gRPC refuses.
-constexpr uint64_t kMessageOverhead = 64 * 1024;
+constexpr uint64_t kMessageOverhead = uint64_t{64} * 1024;
 
 constexpr const char* kServiceNames[] = {"", "weft.v1.JobService", "weft.v1.BufferService",
                                          "weft.v1.GraphService", "weft.v1.DeviceService"};

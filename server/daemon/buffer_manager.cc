@@ -97,15 +97,16 @@ void BufferManager::FreeMemory(const RemovedBuffer& removed, DoneStatus done) {
     registry_.ReleaseQuota(removed);
     return std::move(done)(absl::OkStatus());
   }
-  (*client)->Free(removed.id, [this, removed, done = std::move(done)](absl::Status status) mutable {
-    registry_.ReleaseQuota(removed);
-    // The buffer is gone for its owner either way. A lost executor has freed it by ending.
-    if (!status.ok() && !absl::IsUnavailable(status) && !absl::IsNotFound(status)) {
-      log::Error("buffer memory not freed", {{"buffer", std::to_string(removed.id.value())},
-                                             {"error", std::string(status.message())}});
-    }
-    std::move(done)(absl::OkStatus());
-  });
+  (*client)->Free(
+      removed.id, [this, removed, done = std::move(done)](const absl::Status& status) mutable {
+        registry_.ReleaseQuota(removed);
+        // The buffer is gone for its owner either way. A lost executor has freed it by ending.
+        if (!status.ok() && !absl::IsUnavailable(status) && !absl::IsNotFound(status)) {
+          log::Error("buffer memory not freed", {{"buffer", std::to_string(removed.id.value())},
+                                                 {"error", std::string(status.message())}});
+        }
+        std::move(done)(absl::OkStatus());
+      });
 }
 
 absl::StatusOr<std::shared_ptr<BufferTransfer>> BufferManager::Begin(

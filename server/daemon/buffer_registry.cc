@@ -73,7 +73,7 @@ absl::StatusOr<BufferSnapshot> BufferRegistry::Commit(BufferId id, DeviceMemory 
   record.quota_bytes = memory.allocated_bytes;
   record.info.address = memory.address;
   record.info.allocated_bytes = memory.allocated_bytes;
-  record.fd = std::move(memory.fd);
+  record.fd = std::make_shared<const UniqueFd>(std::move(memory.fd));
   record.state = Record::State::kLive;
   return record.info;
 }
@@ -193,14 +193,13 @@ uint64_t BufferRegistry::Epoch(uint32_t device) const {
   return it == devices_.end() ? 1 : it->second.epoch;
 }
 
-absl::StatusOr<std::vector<ImportEntry>> BufferRegistry::BeginImport(uint32_t device) {
+std::vector<ImportEntry> BufferRegistry::BeginImport(uint32_t device) {
   absl::MutexLock lock(&mutex_);
   ++devices_[device].epoch;
   std::vector<ImportEntry> entries;
   for (const auto& [id, record] : records_) {
     if (record.info.spec.device != device || record.state == Record::State::kReserved) continue;
-    WEFT_ASSIGN_OR_RETURN(UniqueFd fd, record.fd.Duplicate());
-    entries.push_back({id, record.info.address, record.info.allocated_bytes, std::move(fd)});
+    entries.push_back({id, record.info.address, record.info.allocated_bytes, record.fd});
   }
   return entries;
 }

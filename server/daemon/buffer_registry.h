@@ -81,7 +81,7 @@ struct ImportEntry {
   BufferId id;
   uint64_t address = 0;
   uint64_t allocated_bytes = 0;
-  UniqueFd fd;  // a duplicate: the buffer may be deleted meanwhile
+  std::shared_ptr<const UniqueFd> fd;  // stays open though the buffer may be deleted meanwhile
 };
 
 // A page of a listing: `items`, and the id behind which the next page starts (nullopt: the last).
@@ -127,7 +127,7 @@ class BufferRegistry {
   // Replacement of a device's executor: the epoch that ends with it, and all that the new one must
   // map.
   uint64_t Epoch(uint32_t device) const;
-  absl::StatusOr<std::vector<ImportEntry>> BeginImport(uint32_t device);
+  std::vector<ImportEntry> BeginImport(uint32_t device);
   bool Contains(BufferId id) const;
 
   struct Totals {
@@ -141,7 +141,7 @@ class BufferRegistry {
   struct Record {
     BufferSnapshot info;
     SessionId session;
-    UniqueFd fd;
+    std::shared_ptr<const UniqueFd> fd;
     uint64_t quota_bytes = 0;
     enum class State { kReserved, kLive, kDoomed } state = State::kReserved;
   };

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
 #include "base/byte_range.h"
 #include "base/ids.h"
 #include "graph/ir/fingerprint.h"
@@ -51,8 +53,10 @@ struct CompiledJob {
   uint64_t scratch_bytes = 0;
 
   std::vector<BufferUse> uses;      // of shared buffers, merged by buffer and access
-  std::vector<BufferId> buffers;    // the shared buffers, each once
+  std::vector<BufferId> buffers;    // the shared buffers, sorted, each once
   std::vector<UploadSlot> uploads;  // in program order, as ir::TakeUploadBytes gives them
+  // Index in `uploads` by name of the node; the keys are those names.
+  absl::flat_hash_map<absl::string_view, uint32_t> upload_by_node;
   std::vector<OutputSlot> outputs;  // in program order
   uint64_t upload_bytes = 0;        // of all uploads
   uint64_t output_bytes = 0;        // of all outputs

@@ -28,7 +28,7 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Reflection;
 using google::protobuf::TextFormat;
 
-constexpr uint64_t kMiB = 1024 * 1024;
+constexpr uint64_t kMiB = uint64_t{1024} * 1024;
 
 // A socket's path has 107 bytes (sun_path less its end); executors listen at longer names beside
 // it.
@@ -52,7 +52,8 @@ constexpr Setting kSettings[] = {
     {"max_buffers_per_job", "buffers of a job", 65536, 1000000},
     {"max_queued_jobs", "jobs accepted and not ended, over all users", 4096, 1000000},
     {"max_kept_jobs", "ended jobs remembered, with their results", 1024, 1000000},
-    {"max_kept_result_bytes", "bytes of the outputs of remembered jobs", 256 * kMiB, 0},
+    {"max_kept_result_bytes", "bytes of the outputs of remembered jobs, and of one job",
+     1024 * kMiB, 0},
     {"max_buffers", "buffers of the server", 65536, 1000000},
     {"max_buffer_bytes", "bytes of all buffers of a device (default: 90 % of its memory)", 0, 0},
     {"max_sessions", "connections", 1024, 65536},

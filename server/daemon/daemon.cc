@@ -3,6 +3,7 @@
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -34,6 +35,10 @@ namespace {
 constexpr uint32_t kMaxRunning = 32;
 // Compiling is what they mostly do; two, so that one huge job does not hold up the small ones.
 constexpr int kWorkers = 2;
+// A result is one message, and protobuf's end at 2 GiB; a MiB is for all that is not outputs.
+constexpr uint64_t kMaxReplyBytes = (uint64_t{2} << 30) - (uint64_t{1} << 20);
+// Sockets, eventfds, log, libraries: what weftd has open besides sessions, graphs and buffers.
+constexpr uint64_t kOtherDescriptors = 64;
 // What calls that are being answered have at the end.
 constexpr absl::Duration kAnswerPatience = absl::Seconds(1);
 
@@ -44,6 +49,20 @@ void RaiseDescriptorLimit() {
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
   limit.rlim_cur = limit.rlim_max;
   ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// A buffer holds a descriptor. So many buffers that none is left for connections would lock out
+// those, too, who come to delete some.
+uint32_t BuffersThatFit(const Config& config) {
+  rlimit limit = {};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return config.max_buffers();
+  const uint64_t others =
+      uint64_t{config.max_sessions()} + config.max_prepared_graphs() + kOtherDescriptors;
+  const uint64_t fit = limit.rlim_cur > others ? limit.rlim_cur - others : 1;
+  if (fit >= config.max_buffers()) return config.max_buffers();
+  log::Warning("max_buffers is lowered to what the limit of open files leaves room for",
+               {{"max_buffers", absl::StrCat(fit)}, {"open_files", absl::StrCat(limit.rlim_cur)}});
+  return static_cast<uint32_t>(fit);
 }
 
 JobLimits JobLimitsOf(const Config& config) {
@@ -57,6 +76,7 @@ ir::Limits IrLimitsOf(const Config& config) {
   limits.max_job_bytes = config.max_job_bytes();
   limits.max_nodes = config.max_nodes();
   limits.max_buffers = config.max_buffers_per_job();
+  limits.max_output_bytes = std::min(config.max_kept_result_bytes(), kMaxReplyBytes);
   return limits;
 }
 
@@ -64,10 +84,8 @@ ir::Limits IrLimitsOf(const Config& config) {
 
 // In the order of construction: what stands further down uses what stands above it.
 struct Daemon::Parts {
-  Parts(const Config& config_in, ir::Fingerprinter fingerprinter_in, UniqueFd changed_in)
-      : config(config_in),
-        changed(std::move(changed_in)),
-        fingerprinter(std::move(fingerprinter_in)) {}
+  Parts(const Config& config_in, const ir::Fingerprinter& fingerprinter_in, UniqueFd changed_in)
+      : config(config_in), changed(std::move(changed_in)), fingerprinter(fingerprinter_in) {}
 
   Config config;
   const UniqueFd changed;  // eventfd
@@ -209,10 +227,12 @@ void Daemon::Parts::EndSession(SessionId session) {
 
 absl::StatusOr<std::unique_ptr<Daemon>> Daemon::Start(const Config& config) {
   RaiseDescriptorLimit();
-  WEFT_ASSIGN_OR_RETURN(ir::Fingerprinter fingerprinter, ir::Fingerprinter::Create());
+  WEFT_ASSIGN_OR_RETURN(const ir::Fingerprinter fingerprinter, ir::Fingerprinter::Create());
   WEFT_ASSIGN_OR_RETURN(UniqueFd changed, UniqueFd::Eventfd());
+  Config in_force = config;
+  in_force.set_max_buffers(BuffersThatFit(config));
   std::unique_ptr<Daemon> daemon(
-      new Daemon(std::make_unique<Parts>(config, std::move(fingerprinter), std::move(changed))));
+      new Daemon(std::make_unique<Parts>(in_force, fingerprinter, std::move(changed))));
   WEFT_RETURN_IF_ERROR(daemon->parts_->Start());
   return daemon;
 }

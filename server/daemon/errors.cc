@@ -183,6 +183,17 @@ absl::Status TooManyGraphsError(uint32_t limit) {
       "the server already holds ", limit, " prepared graphs (max_prepared_graphs). Release some."));
 }
 
+absl::Status NoDescriptorError(uint32_t device) {
+  return absl::ResourceExhaustedError(
+      StrCat("weftd is at its limit of open files and cannot take memory of device ", device,
+             " over. Delete buffers, or raise the limit (LimitNOFILE of the unit, ulimit -Hn)."));
+}
+
+absl::Status PlansDifferError() {
+  return absl::InternalError(
+      "weftd and its executor plan the job differently: they are of two versions. Restart weftd.");
+}
+
 absl::Status FieldError(absl::string_view field, absl::string_view description) {
   return InvalidArgumentError({{std::string(field), std::string(description)}});
 }

@@ -95,6 +95,10 @@ absl::Status UnknownGraphError(absl::string_view graph_id);
 absl::Status GraphInUseError(absl::string_view graph_id);
 // A prepared graph more than max_prepared_graphs.
 absl::Status TooManyGraphsError(uint32_t limit);
+// weftd's table of descriptors is full.
+absl::Status NoDescriptorError(uint32_t device);
+// weftd's plan of a job and the executor's take different amounts of staging memory.
+absl::Status PlansDifferError();
 
 // ---- Requests
 

@@ -53,7 +53,7 @@ int PollFor(pollfd* fds, nfds_t count, absl::Duration timeout) {
 struct ExecutorSupervisor::Import {
   std::shared_ptr<GrpcExecutorClient> client;
   std::vector<ImportEntry> entries;
-  UniqueFd imported;  // a duplicate of the supervisor's, for a reply that comes after its end
+  UniqueFd imported;  // eventfd: all are mapped, or one could not be
 
   absl::Mutex mutex;
   size_t next ABSL_GUARDED_BY(mutex) = 0;
@@ -88,11 +88,10 @@ struct ExecutorSupervisor::Import {
 absl::StatusOr<std::unique_ptr<ExecutorSupervisor>> ExecutorSupervisor::Start(
     SupervisorOptions options, const SupervisorParts& parts, Started started) {
   WEFT_ASSIGN_OR_RETURN(UniqueFd stop, UniqueFd::Eventfd());
-  WEFT_ASSIGN_OR_RETURN(UniqueFd imported, UniqueFd::Eventfd());
   parts.directory.AddDevice(options.device);
   parts.scheduler.Pause(options.device);
-  std::unique_ptr<ExecutorSupervisor> supervisor(new ExecutorSupervisor(
-      std::move(options), parts, std::move(started), std::move(stop), std::move(imported)));
+  std::unique_ptr<ExecutorSupervisor> supervisor(
+      new ExecutorSupervisor(std::move(options), parts, std::move(started), std::move(stop)));
   supervisor->thread_ = std::thread([s = supervisor.get()] { s->Run(); });
   return supervisor;
 }
@@ -152,6 +151,10 @@ absl::StatusOr<transport::FdMessage> ExecutorSupervisor::Expect(ExecutorMessage 
     return ExecutorStartError(
         options_.device, absl::StrCat("it said nothing for ", absl::FormatDuration(kHelloTimeout)));
   }
+  if (event != Event::kMessage) {
+    return ExecutorStartError(options_.device,
+                              "it ended before it was ready; its lines in the log say why.");
+  }
   absl::StatusOr<transport::FdMessage> message = socket_->Receive();
   if (!message.ok() || message->kind != static_cast<uint32_t>(kind)) {
     return ExecutorStartError(options_.device,
@@ -193,8 +196,8 @@ absl::Status ExecutorSupervisor::StartImports() {
   p_.buffers.SetDevice(options_.device, info.total_memory_bytes, info.allocation_granularity_bytes);
   import_ = std::make_shared<Import>();
   import_->client = client_;
-  WEFT_ASSIGN_OR_RETURN(import_->entries, p_.buffers.BeginImport(options_.device));
-  WEFT_ASSIGN_OR_RETURN(import_->imported, imported_.Duplicate());
+  import_->entries = p_.buffers.BeginImport(options_.device);
+  WEFT_ASSIGN_OR_RETURN(import_->imported, UniqueFd::Eventfd());
   Import::Continue(import_);
   return absl::OkStatus();
 }
@@ -230,7 +233,7 @@ bool ExecutorSupervisor::Serve(const ExecutorProcess& process) {
 
 void ExecutorSupervisor::OnImported() {
   eventfd_t ignored = 0;
-  ::eventfd_read(imported_.get(), &ignored);
+  ::eventfd_read(import_->imported.get(), &ignored);
   p_.directory.Publish(options_.device, client_);
   // A buffer that was deleted since the list was made had no executor to be freed on.
   for (const ImportEntry& entry : import_->entries) {
@@ -257,19 +260,18 @@ void ExecutorSupervisor::Lose(absl::string_view what_happened) {
                 {"how", std::string(what_happened)}});
     client_->MarkLost(what_happened);
     p_.cache.DropExecutor(*client_);
+    client_->Retire();
   }
   client_ = nullptr;
   socket_ = nullptr;
   import_ = nullptr;
-  eventfd_t ignored = 0;
-  ::eventfd_read(imported_.get(), &ignored);
 }
 
 ExecutorSupervisor::Event ExecutorSupervisor::Await(const ExecutorProcess& process,
                                                     absl::Duration timeout) const {
   pollfd fds[] = {{stop_.get(), POLLIN, 0},
                   {socket_->fd(), POLLIN, 0},
-                  {imported_.get(), POLLIN, 0},
+                  {import_ == nullptr ? -1 : import_->imported.get(), POLLIN, 0},
                   {process.pidfd(), POLLIN, 0}};
   PollFor(fds, 4, timeout);
   constexpr Event kEvents[] = {Event::kStop, Event::kMessage, Event::kImported, Event::kEnded};

@@ -65,12 +65,11 @@ class ExecutorSupervisor {
 
  private:
   ExecutorSupervisor(SupervisorOptions options, const SupervisorParts& parts, Started started,
-                     UniqueFd stop, UniqueFd imported)
+                     UniqueFd stop)
       : options_(std::move(options)),
         p_(parts),
         started_(std::move(started)),
-        stop_(std::move(stop)),
-        imported_(std::move(imported)) {}
+        stop_(std::move(stop)) {}
 
   enum class Event { kMessage, kImported, kEnded, kStop, kTimeout };
 
@@ -93,9 +92,8 @@ class ExecutorSupervisor {
 
   const SupervisorOptions options_;
   const SupervisorParts p_;
-  Started started_;          // empty once told
-  const UniqueFd stop_;      // eventfd: Stop was called
-  const UniqueFd imported_;  // eventfd: all buffers are mapped, or one could not be
+  Started started_;      // empty once told
+  const UniqueFd stop_;  // eventfd: Stop was called
   std::thread thread_;
 
   // Of the supervisor's thread.

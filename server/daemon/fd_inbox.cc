@@ -2,13 +2,13 @@
 
 namespace weft::daemon {
 
-void FdInbox::Put(transport::ExecutorMessage kind, uint64_t tag, UniqueFd fd) {
+void FdInbox::Put(transport::ExecutorMessage kind, uint64_t tag, absl::StatusOr<UniqueFd> fd) {
   Taken taken;
   {
     absl::MutexLock lock(&mutex_);
     const auto it = waiting_.find(Key(kind, tag));
     if (it == waiting_.end()) {
-      if (closed_.ok()) arrived_[Key(kind, tag)] = std::move(fd);
+      if (closed_.ok()) arrived_.insert_or_assign(Key(kind, tag), std::move(fd));
       return;
     }
     taken = std::move(it->second);
@@ -36,7 +36,7 @@ void FdInbox::Take(transport::ExecutorMessage kind, uint64_t tag, Taken taken) {
 }
 
 void FdInbox::Close(const absl::Status& why) {
-  absl::flat_hash_map<Key, UniqueFd> arrived;
+  absl::flat_hash_map<Key, absl::StatusOr<UniqueFd>> arrived;
   absl::flat_hash_map<Key, Taken> waiting;
   {
     absl::MutexLock lock(&mutex_);

@@ -22,7 +22,8 @@ class FdInbox {
  public:
   using Taken = absl::AnyInvocable<void(absl::StatusOr<UniqueFd>) &&>;
 
-  void Put(transport::ExecutorMessage kind, uint64_t tag, UniqueFd fd);
+  // A descriptor, or why it could not be taken over.
+  void Put(transport::ExecutorMessage kind, uint64_t tag, absl::StatusOr<UniqueFd> fd);
   // Calls `taken` when the descriptor is there (perhaps before this returns), or with the status of
   // Close. REQUIRES: asked once for each kind and tag.
   void Take(transport::ExecutorMessage kind, uint64_t tag, Taken taken);
@@ -33,7 +34,7 @@ class FdInbox {
   using Key = std::pair<transport::ExecutorMessage, uint64_t>;
 
   absl::Mutex mutex_;
-  absl::flat_hash_map<Key, UniqueFd> arrived_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<Key, absl::StatusOr<UniqueFd>> arrived_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<Key, Taken> waiting_ ABSL_GUARDED_BY(mutex_);
   absl::Status closed_ ABSL_GUARDED_BY(mutex_);
 };

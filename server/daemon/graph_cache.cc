@@ -54,7 +54,8 @@ std::shared_ptr<const CompiledJob> GraphCache::Find(const ir::Fingerprint& finge
   return it->second->compiled;
 }
 
-std::shared_ptr<const CompiledJob> GraphCache::Insert(std::shared_ptr<const CompiledJob> compiled) {
+std::shared_ptr<const CompiledJob> GraphCache::Insert(
+    const std::shared_ptr<const CompiledJob>& compiled) {
   Instances dropped;
   absl::MutexLock lock(&mutex_);
   const Entries::iterator entry = EntryOf(compiled);
@@ -72,6 +73,7 @@ GraphCache::Entries::iterator GraphCache::EntryOf(
   entries_.emplace_front();
   entries_.front().compiled = compiled;
   added.first->second = entries_.begin();
+  for (const BufferId buffer : compiled->buffers) by_buffer_[buffer].insert(compiled->fingerprint);
   bytes_ += compiled->memory_bytes;
   return entries_.begin();
 }
@@ -95,6 +97,11 @@ GraphCache::Entries::iterator GraphCache::EraseLocked(Entries::iterator entry, I
   if (entry->pins > 0) --pinned_;
   std::move(entry->idle.begin(), entry->idle.end(), std::back_inserter(dropped));
   by_fingerprint_.erase(entry->compiled->fingerprint);
+  for (const BufferId buffer : entry->compiled->buffers) {
+    const auto users = by_buffer_.find(buffer);
+    users->second.erase(entry->compiled->fingerprint);
+    if (users->second.empty()) by_buffer_.erase(users);
+  }
   return entries_.erase(entry);
 }
 
@@ -121,10 +128,16 @@ void GraphCache::Acquire(const std::shared_ptr<const CompiledJob>& compiled,
       entry.waiting.push_back({std::move(client), std::move(acquired)});
       return;
     }
+    if (instance == nullptr && IsShortOfMemory(*compiled, *client)) {
+      short_of_memory_.push_back({compiled, std::move(client), std::move(acquired)});
+      return;
+    }
     ++entry.leased;
     if (instance == nullptr) {
       ++instances_;
       EvictLocked(dropped);
+    } else {
+      ++leases_out_[client.get()];
     }
   }
   dropped.clear();  // released first: the device may need their memory
@@ -135,11 +148,18 @@ void GraphCache::Acquire(const std::shared_ptr<const CompiledJob>& compiled,
   }
 }
 
+bool GraphCache::IsShortOfMemory(const CompiledJob& compiled, const ExecutorClient& client) const {
+  return std::any_of(short_of_memory_.begin(), short_of_memory_.end(), [&](const Preparing& p) {
+    return p.client.get() == &client && p.compiled->fingerprint == compiled.fingerprint;
+  });
+}
+
 void GraphCache::Prepare(Preparing call) {
   GraphId graph;
   {
     absl::MutexLock lock(&mutex_);
     graph = GraphId(++last_graph_);
+    call.leases_were_out = leases_out_.contains(call.client.get());
   }
   const std::shared_ptr<const CompiledJob> compiled = call.compiled;
   const std::shared_ptr<ExecutorClient> client = call.client;
@@ -152,25 +172,66 @@ void GraphCache::Prepare(Preparing call) {
 
 void GraphCache::OnPrepared(Preparing call, GraphId graph, absl::StatusOr<PreparedGraph> prepared) {
   if (prepared.ok()) {
-    auto instance = std::make_unique<GraphInstance>(graph, std::move(call.client),
-                                                    std::move(call.compiled), *std::move(prepared));
+    const uint64_t staging_bytes = prepared->staging.size();
+    auto instance =
+        std::make_unique<GraphInstance>(graph, call.client, call.compiled, *std::move(prepared));
+    if (staging_bytes < call.compiled->staging_bytes) {
+      // Both have planned the job, and disagree: they are not of one version.
+      return OnPrepareFailed(std::move(call), PlansDifferError());
+    }
+    {
+      absl::MutexLock lock(&mutex_);
+      ++leases_out_[call.client.get()];
+    }
     std::move(call.acquired)(GraphLease(this, std::move(instance)));
     return;
   }
   const absl::Status error = prepared.status();
-  if (!absl::IsResourceExhausted(error) || !call.may_retry) {
-    OnPrepareFailed(std::move(call), error);
+  if (!absl::IsResourceExhausted(error)) return OnPrepareFailed(std::move(call), error);
+  if (!call.may_retry) {
+    if (!AwaitMemory(call)) OnPrepareFailed(std::move(call), error);
     return;
   }
   call.may_retry = false;
   const std::shared_ptr<ExecutorClient> client = call.client;
   ReleaseIdle(client, [this, error, call = std::move(call)](size_t released) mutable {
-    if (released == 0) {
-      OnPrepareFailed(std::move(call), error);
-    } else {
+    if (released > 0) {
       Prepare(std::move(call));
+    } else if (!AwaitMemory(call)) {
+      OnPrepareFailed(std::move(call), error);
     }
   });
+}
+
+bool GraphCache::AwaitMemory(Preparing& call) {
+  {
+    absl::MutexLock lock(&mutex_);
+    if (leases_out_.contains(call.client.get())) {
+      Entry& entry = *EntryOf(call.compiled);
+      --entry.leased;
+      --instances_;
+      short_of_memory_.push_back(std::move(call));
+      return true;
+    }
+    if (!call.leases_were_out) return false;
+  }
+  call.may_retry = true;
+  Prepare(std::move(call));
+  return true;
+}
+
+void GraphCache::RetryOneShortOfMemory(const ExecutorClient& client) {
+  Preparing call;
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto it = std::find_if(short_of_memory_.begin(), short_of_memory_.end(),
+                                 [&](const Preparing& p) { return p.client.get() == &client; });
+    if (it == short_of_memory_.end()) return;
+    call = std::move(*it);
+    short_of_memory_.erase(it);
+  }
+  // From the start: an instance of the very graph may be idle now.
+  Acquire(call.compiled, std::move(call.client), std::move(call.acquired));
 }
 
 void GraphCache::OnPrepareFailed(Preparing call, const absl::Status& error) {
@@ -186,39 +247,49 @@ void GraphCache::OnPrepareFailed(Preparing call, const absl::Status& error) {
       entry.waiting.pop_front();
     }
   }
+  const std::shared_ptr<ExecutorClient> client = call.client;
   std::move(call.acquired)(error);
   if (next.client != nullptr) {
     Acquire(call.compiled, std::move(next.client), std::move(next.acquired));
   }
+  RetryOneShortOfMemory(*client);
 }
 
 void GraphCache::Return(std::unique_ptr<GraphInstance> instance) {
-  const bool usable = instance->client->health().ok();
+  const std::shared_ptr<ExecutorClient> client = instance->client;
   const std::shared_ptr<const CompiledJob> compiled = instance->compiled;
+  const bool usable = client->health().ok();
   Waiting next;
+  std::unique_ptr<GraphInstance> passed_on;
   {
     absl::MutexLock lock(&mutex_);
     const auto it = by_fingerprint_.find(compiled->fingerprint);
     Entry& entry = *it->second;  // an entry with a lease is never erased
-    --entry.leased;
     if (!entry.waiting.empty()) {
       next = std::move(entry.waiting.front());
       entry.waiting.pop_front();
     }
-    if (usable && next.client == instance->client) {
-      ++entry.leased;
-    } else if (usable) {
-      entry.idle.push_back(std::move(instance));
+    if (usable && next.client == client) {
+      passed_on = std::move(instance);
     } else {
-      --instances_;
+      --entry.leased;
+      const auto out = leases_out_.find(client.get());
+      if (--out->second == 0) leases_out_.erase(out);
+      if (usable) {
+        entry.idle.push_back(std::move(instance));
+      } else {
+        --instances_;
+      }
     }
   }
-  if (next.client == nullptr) return;
-  if (instance != nullptr && next.client == instance->client && usable) {
-    std::move(next.acquired)(GraphLease(this, std::move(instance)));
-  } else {
+  if (passed_on != nullptr) {
+    std::move(next.acquired)(GraphLease(this, std::move(passed_on)));
+    return;
+  }
+  if (next.client != nullptr) {
     Acquire(compiled, std::move(next.client), std::move(next.acquired));
   }
+  RetryOneShortOfMemory(*client);
 }
 
 absl::Status GraphCache::Pin(const std::shared_ptr<const CompiledJob>& compiled) {
@@ -242,23 +313,33 @@ void GraphCache::Unpin(const CompiledJob& compiled) {
 void GraphCache::DropBuffer(BufferId buffer) {
   Instances dropped;
   absl::MutexLock lock(&mutex_);
-  for (auto it = entries_.begin(); it != entries_.end();) {
-    const std::vector<BufferId>& buffers = it->compiled->buffers;
-    const bool drop = it->leased == 0 && it->waiting.empty() &&
-                      std::find(buffers.begin(), buffers.end(), buffer) != buffers.end();
-    it = drop ? EraseLocked(it, dropped) : std::next(it);
+  const auto users = by_buffer_.find(buffer);
+  if (users == by_buffer_.end()) return;
+  const absl::flat_hash_set<ir::Fingerprint> fingerprints = users->second;
+  for (const ir::Fingerprint& fingerprint : fingerprints) {
+    const Entries::iterator entry = by_fingerprint_.find(fingerprint)->second;
+    if (entry->leased == 0 && entry->waiting.empty()) EraseLocked(entry, dropped);
   }
 }
 
 void GraphCache::DropExecutor(const ExecutorClient& client) {
   Instances dropped;
-  absl::MutexLock lock(&mutex_);
-  for (Entry& entry : entries_) {
-    while (std::unique_ptr<GraphInstance> instance = TakeIdle(entry, client)) {
-      dropped.push_back(std::move(instance));
-      --instances_;
+  std::vector<Preparing> lost;
+  {
+    absl::MutexLock lock(&mutex_);
+    for (Entry& entry : entries_) {
+      while (std::unique_ptr<GraphInstance> instance = TakeIdle(entry, client)) {
+        dropped.push_back(std::move(instance));
+        --instances_;
+      }
     }
+    const auto first =
+        std::stable_partition(short_of_memory_.begin(), short_of_memory_.end(),
+                              [&](const Preparing& p) { return p.client.get() != &client; });
+    std::move(first, short_of_memory_.end(), std::back_inserter(lost));
+    short_of_memory_.erase(first, short_of_memory_.end());
   }
+  for (Preparing& call : lost) std::move(call.acquired)(client.health());
 }
 
 void GraphCache::ReleaseIdle(const std::shared_ptr<ExecutorClient>& client,

@@ -5,6 +5,9 @@
 // dropped in the order of last use, when there are too many instances or bytes; those in use, and
 // those pinned (graphs that a client prepared), stay.
 //
+// A graph for which the device has no memory right now waits for the leases that are out: each that
+// comes back lets the one that waits longest try again. It fails only when none is out.
+//
 // Thread safety: all members may be called from any thread; callbacks run without a lock held.
 // Cost: a hit is one lock and one look-up.
 #pragma once
@@ -19,6 +22,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/functional/any_invocable.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -96,10 +100,10 @@ class GraphCache {
   // nullptr: not there.
   std::shared_ptr<const CompiledJob> Find(const ir::Fingerprint& fingerprint);
   // Keeps `compiled`, or finds that an equal one was kept meanwhile; returns the one to use.
-  std::shared_ptr<const CompiledJob> Insert(std::shared_ptr<const CompiledJob> compiled);
+  std::shared_ptr<const CompiledJob> Insert(const std::shared_ptr<const CompiledJob>& compiled);
 
   // A lease of an instance on `client`: an idle one (then `acquired` is called before this
-  // returns), a new one, or, when there are enough, the next that becomes free. UNAVAILABLE when
+  // returns), a new one, or, when there are enough or memory is short, one later. UNAVAILABLE when
   // the executor is lost; otherwise what preparing it said.
   void Acquire(const std::shared_ptr<const CompiledJob>& compiled,
                std::shared_ptr<ExecutorClient> client, Acquired acquired);
@@ -108,7 +112,8 @@ class GraphCache {
   absl::Status Pin(const std::shared_ptr<const CompiledJob>& compiled);
   void Unpin(const CompiledJob& compiled);
 
-  // Drops what refers to a buffer that is gone, or to an executor that is lost.
+  // Drops what refers to a buffer that is gone, or to an executor that is lost (`acquired` of what
+  // waits for its memory is told so).
   void DropBuffer(BufferId buffer);
   void DropExecutor(const ExecutorClient& client);
   // Releases all idle instances of an executor, whose device memory is short; then calls `done`
@@ -138,7 +143,8 @@ class GraphCache {
     std::shared_ptr<const CompiledJob> compiled;
     std::shared_ptr<ExecutorClient> client;
     Acquired acquired;
-    bool may_retry = true;  // once, after idle instances made room on the device
+    bool may_retry = true;         // once, after idle instances made room on the device
+    bool leases_were_out = false;  // of the client, when preparing began
   };
 
   Entries::iterator EntryOf(const std::shared_ptr<const CompiledJob>& compiled)
@@ -148,16 +154,28 @@ class GraphCache {
   Entries::iterator EraseLocked(Entries::iterator entry, Instances& dropped)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   static std::unique_ptr<GraphInstance> TakeIdle(Entry& entry, const ExecutorClient& client);
+  // True when an equal call waits for memory already.
+  bool IsShortOfMemory(const CompiledJob& compiled, const ExecutorClient& client) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   void Prepare(Preparing call);
   void OnPrepared(Preparing call, GraphId graph, absl::StatusOr<PreparedGraph> prepared);
   void OnPrepareFailed(Preparing call, const absl::Status& error);
+  // Keeps a call that found no memory until a lease of its client comes back, or tries again when
+  // one has meanwhile. False: there is none to wait for.
+  bool AwaitMemory(Preparing& call);
+  void RetryOneShortOfMemory(const ExecutorClient& client);
   void Return(std::unique_ptr<GraphInstance> instance);
 
   const GraphCacheLimits limits_;
   mutable absl::Mutex mutex_;
   Entries entries_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<ir::Fingerprint, Entries::iterator> by_fingerprint_ ABSL_GUARDED_BY(mutex_);
+  // The entries that use a buffer.
+  absl::flat_hash_map<BufferId, absl::flat_hash_set<ir::Fingerprint>> by_buffer_
+      ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<const ExecutorClient*, uint32_t> leases_out_ ABSL_GUARDED_BY(mutex_);
+  std::deque<Preparing> short_of_memory_ ABSL_GUARDED_BY(mutex_);  // in the order of their coming
   size_t instances_ ABSL_GUARDED_BY(mutex_) = 0;  // idle, leased and being prepared
   uint64_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   uint32_t pinned_ ABSL_GUARDED_BY(mutex_) = 0;  // entries

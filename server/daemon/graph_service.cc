@@ -17,8 +17,11 @@
 namespace weft::daemon {
 namespace {
 
+constexpr size_t kMaxViolations = 64;  // of one launch, listed
+
 std::vector<UploadBytes> Shared(std::vector<std::string> uploads) {
   std::vector<UploadBytes> shared;
+  shared.reserve(uploads.size());
   for (std::string& bytes : uploads) {
     shared.push_back(std::make_shared<const std::string>(std::move(bytes)));
   }
@@ -30,23 +33,24 @@ absl::StatusOr<std::vector<UploadBytes>> UploadsOf(const ClientGraph& graph,
                                                    v1::LaunchRequest& request) {
   std::vector<UploadBytes> uploads = graph.uploads;
   std::vector<FieldViolation> violations;
-  for (int i = 0; i < request.uploads_size(); ++i) {
+  const CompiledJob& compiled = *graph.compiled;
+  for (int i = 0; i < request.uploads_size() && violations.size() < kMaxViolations; ++i) {
     v1::UploadData& given = *request.mutable_uploads(i);
-    const std::vector<UploadSlot>& slots = graph.compiled->uploads;
-    size_t slot = 0;
-    while (slot < slots.size() && slots[slot].node != given.node()) ++slot;
+    const auto known = compiled.upload_by_node.find(given.node());
     const std::string field = absl::StrCat("uploads[", i, "]");
-    if (slot == slots.size()) {
+    if (known == compiled.upload_by_node.end()) {
       violations.push_back(
           {field + ".node", absl::StrCat("the graph has no upload node \"", given.node(), "\".")});
-    } else if (given.data().size() != slots[slot].staging.size) {
-      violations.push_back(
-          {field + ".data",
-           absl::StrCat("has ", given.data().size(), " bytes; node \"", given.node(), "\" takes ",
-                        slots[slot].staging.size, ".")});
-    } else {
-      uploads[slot] = std::make_shared<const std::string>(std::move(*given.mutable_data()));
+      continue;
     }
+    const uint64_t wanted = compiled.uploads[known->second].staging.size;
+    if (given.data().size() != wanted) {
+      violations.push_back(
+          {field + ".data", absl::StrCat("has ", given.data().size(), " bytes; node \"",
+                                         given.node(), "\" takes ", wanted, ".")});
+      continue;
+    }
+    uploads[known->second] = std::make_shared<const std::string>(std::move(*given.mutable_data()));
   }
   if (!violations.empty()) return InvalidArgumentError(std::move(violations));
   return uploads;
@@ -114,7 +118,8 @@ void GraphService::OnCompiled(std::unique_ptr<PrepareCall> call) {
 void GraphService::OnInstance(std::unique_ptr<PrepareCall> call, const absl::Status& status) {
   const std::shared_ptr<const CompiledJob> compiled = call->graph.compiled;
   const absl::StatusOr<std::string> text =
-      status.ok() ? p_.compiler.PlanText(*compiled) : absl::StatusOr<std::string>(status);
+      status.ok() ? p_.compiler.PlanText(*compiled, call->graph.options.name)
+                  : absl::StatusOr<std::string>(status);
   if (!text.ok()) {
     p_.cache.Unpin(*compiled);
     return call->reactor->Finish(ToGrpc(text.status()));

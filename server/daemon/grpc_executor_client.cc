@@ -74,24 +74,32 @@ struct GrpcExecutorClient::Stub {
       grpc::ClientContext context;
       Request request;
       Response response;
-      std::shared_ptr<GrpcExecutorClient> client;
       Done<Response> done;
     };
+    if (const absl::Status health = client.BeginCall(); !health.ok()) {
+      return std::move(done)(health);
+    }
     // Shared, because gRPC's callback is a std::function and those are copied.
     auto call = std::make_shared<Call>();
     call->request = std::move(request);
-    call->client = client.shared_from_this();
     call->done = std::move(done);
     if (timeout != absl::InfiniteDuration()) {
       call->context.set_deadline(absl::ToChronoTime(absl::Now() + timeout));
     }
+    // `client` outlives its calls: Retire waits for them.
     (service->async()->*method)(&call->context, &call->request, &call->response,
-                                [call](const grpc::Status& status) {
+                                [call, &client](const grpc::Status& status) {
                                   if (status.ok()) {
                                     std::move(call->done)(std::move(call->response));
                                   } else {
-                                    call->client->Fail(FromGrpc(status), std::move(call->done));
+                                    client.Fail(
+                                        FromGrpc(status),
+                                        status.error_details() == transport::kContextLostDetail
+                                            ? Failure::kExecutorEnds
+                                            : Failure::kAny,
+                                        std::move(call->done));
                                   }
+                                  client.EndCall();
                                 });
   }
 };
@@ -114,6 +122,11 @@ void GrpcExecutorClient::OnMessage(transport::FdMessage message) {
   switch (static_cast<ExecutorMessage>(message.kind)) {
     case ExecutorMessage::kAllocation:
     case ExecutorMessage::kStaging:
+      if (message.fds_lost) {
+        inbox_.Put(static_cast<ExecutorMessage>(message.kind), message.tag,
+                   NoDescriptorError(connection_.device));
+        return;
+      }
       if (message.fds.size() == 1) {
         inbox_.Put(static_cast<ExecutorMessage>(message.kind), message.tag,
                    std::move(message.fds[0]));
@@ -149,17 +162,37 @@ void GrpcExecutorClient::MarkLost(absl::string_view what_happened) {
   for (Failed& failed : parked) std::move(failed)(why);
 }
 
+absl::Status GrpcExecutorClient::BeginCall() {
+  absl::MutexLock lock(&mutex_);
+  if (health_.ok()) ++calls_;
+  return health_;
+}
+
+void GrpcExecutorClient::EndCall() {
+  absl::MutexLock lock(&mutex_);
+  if (--calls_ == 0) no_calls_.SignalAll();
+}
+
+void GrpcExecutorClient::Retire() {
+  {
+    absl::MutexLock lock(&mutex_);
+    while (calls_ > 0) no_calls_.Wait(&mutex_);
+  }
+  stub_->service = nullptr;
+}
+
 absl::Status GrpcExecutorClient::health() const {
   absl::MutexLock lock(&mutex_);
   return health_;
 }
 
-void GrpcExecutorClient::Fail(absl::Status status, Failed failed) {
-  if (absl::IsUnavailable(status)) {
+void GrpcExecutorClient::Fail(absl::Status status, Failure failure, Failed failed) {
+  if (absl::IsUnavailable(status) || failure == Failure::kExecutorEnds) {
     absl::MutexLock lock(&mutex_);
     if (health_.ok()) {
-      // Ends the supervisor's wait, whatever the process is doing; MarkLost follows.
-      connection_.socket->Shutdown();
+      // Ends the supervisor's wait, whatever the process is doing; MarkLost follows. Not where the
+      // executor ends by itself: its last word is still to come.
+      if (failure != Failure::kExecutorEnds) connection_.socket->Shutdown();
       parked_.push_back(std::move(failed));
       return;
     }
@@ -178,9 +211,12 @@ void GrpcExecutorClient::Allocate(BufferId buffer, uint64_t size_bytes, Done<Dev
        done = std::move(done)](absl::StatusOr<executor_v1::AllocateResponse> reply) mutable {
         if (!reply.ok()) return std::move(done)(reply.status());
         inbox_.Take(ExecutorMessage::kAllocation, buffer.value(),
-                    [reply = *std::move(reply),
+                    [this, buffer, reply = *std::move(reply),
                      done = std::move(done)](absl::StatusOr<UniqueFd> fd) mutable {
-                      if (!fd.ok()) return std::move(done)(fd.status());
+                      if (!fd.ok()) {
+                        Free(buffer, [](const absl::Status&) {});
+                        return std::move(done)(fd.status());
+                      }
                       std::move(done)(
                           DeviceMemory{reply.address(), reply.allocated_bytes(), *std::move(fd)});
                     });
@@ -191,9 +227,10 @@ void GrpcExecutorClient::Import(const ImportEntry& entry, DoneStatus done) {
   transport::FdMessage message;
   message.kind = static_cast<uint32_t>(ExecutorMessage::kImport);
   message.tag = entry.id.value();
-  const absl::Status sent = connection_.socket->Send(message, {entry.fd.get()});
+  const absl::Status sent = connection_.socket->Send(message, {entry.fd->get()});
   // Without the descriptor the executor would wait for it; it is being lost in any case.
-  if (!sent.ok()) return Fail(absl::UnavailableError(sent.message()), std::move(done));
+  if (!sent.ok())
+    return Fail(absl::UnavailableError(sent.message()), Failure::kAny, std::move(done));
   executor_v1::ImportRequest request;
   request.set_tag(entry.id.value());
   request.set_allocated_bytes(entry.allocated_bytes);
@@ -227,11 +264,15 @@ void GrpcExecutorClient::Prepare(GraphId graph, const executor_v1::PrepareReques
         const uint64_t staging_bytes = reply->staging_bytes();
         if (staging_bytes == 0) return std::move(done)(PreparedGraph());
         inbox_.Take(ExecutorMessage::kStaging, graph.value(),
-                    [staging_bytes, done = std::move(done)](absl::StatusOr<UniqueFd> fd) mutable {
-                      if (!fd.ok()) return std::move(done)(fd.status());
+                    [this, graph, staging_bytes,
+                     done = std::move(done)](absl::StatusOr<UniqueFd> fd) mutable {
                       absl::StatusOr<transport::SharedMemory> staging =
-                          transport::SharedMemory::Map(*std::move(fd), staging_bytes);
-                      if (!staging.ok()) return std::move(done)(staging.status());
+                          fd.ok() ? transport::SharedMemory::Map(*std::move(fd), staging_bytes)
+                                  : fd.status();
+                      if (!staging.ok()) {
+                        Release(graph, [](const absl::Status&) {});
+                        return std::move(done)(staging.status());
+                      }
                       std::move(done)(PreparedGraph{*std::move(staging)});
                     });
       });

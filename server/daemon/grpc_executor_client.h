@@ -43,6 +43,9 @@ class GrpcExecutorClient final : public ExecutorClient,
   void OnMessage(transport::FdMessage message);
   // The process is gone: answers everything in progress. Blocks until no callback of a launch runs.
   void MarkLost(absl::string_view what_happened);
+  // After MarkLost: blocks until no call is in progress (the process being gone, they end at once),
+  // then gives up the channel. Here, because gRPC must not end a channel on a thread of its own.
+  void Retire();
 
   const cuda::DeviceInfo& device() const override { return connection_.info; }
   pid_t pid() const override { return connection_.pid; }
@@ -63,11 +66,14 @@ class GrpcExecutorClient final : public ExecutorClient,
   struct Stub;  // keeps gRPC out of this header
   using Failed = absl::AnyInvocable<void(const absl::Status&) &&>;
   enum class Direction { kToDevice, kFromDevice };
+  enum class Failure { kAny, kExecutorEnds };
 
   explicit GrpcExecutorClient(Connection connection);
   // Calls `failed` with `status`; when that says that the executor cannot be reached, only once it
   // is known to be lost, and why.
-  void Fail(absl::Status status, Failed failed);
+  void Fail(absl::Status status, Failure failure, Failed failed);
+  absl::Status BeginCall();  // the health; a call has begun when it is OK
+  void EndCall();
   void TransferSlot(Direction direction, uint64_t address, uint64_t size_bytes, uint32_t slot,
                     DoneStatus done);
 
@@ -79,6 +85,8 @@ class GrpcExecutorClient final : public ExecutorClient,
   mutable absl::Mutex mutex_;
   absl::Status health_ ABSL_GUARDED_BY(mutex_);
   std::vector<Failed> parked_ ABSL_GUARDED_BY(mutex_);  // failures that wait for the cause
+  uint64_t calls_ ABSL_GUARDED_BY(mutex_) = 0;          // in progress
+  absl::CondVar no_calls_;
   // Of the supervisor's thread: the executor's last word.
   GraphId fault_graph_;
   std::shared_ptr<const LaunchReport> fault_;

@@ -76,6 +76,9 @@ void FillSlots(const ir::Graph& graph, const plan::Plan& plan, CompiledJob& comp
     compiled.uploads.push_back({graph.nodes[i].name, plan.nodes[i].staging});
     compiled.upload_bytes += plan.nodes[i].staging.size;
   }
+  for (uint32_t i = 0; i < compiled.uploads.size(); ++i) {
+    compiled.upload_by_node.emplace(compiled.uploads[i].node, i);
+  }
   for (const ir::Output& output : graph.outputs) {
     const ByteRange staging = plan.node(output.node).staging;
     compiled.outputs.push_back({.name = output.name,
@@ -96,8 +99,11 @@ class FoundBuffers {
     size_t next = 0;
     for (const v1::BufferDecl& declaration : received.job->buffers()) {
       if (!declaration.has_shared()) continue;
+      if (next == received.buffers.size()) return;  // more than a job may have: not looked up
       const absl::StatusOr<BufferSnapshot>& buffer = received.buffers[next++];
-      by_reference_[declaration.shared()] = &buffer;
+      // Of two look-ups of one name the failed one counts: the job was not resolved.
+      const auto [known, added] = by_reference_.try_emplace(declaration.shared(), &buffer);
+      if (!added && !buffer.ok()) known->second = &buffer;
       if (buffer.ok()) addresses_[buffer->id] = buffer->address;
     }
   }
@@ -120,6 +126,8 @@ void FillPrepare(const ir::Graph& graph, const v1::Job& job, const FoundBuffers&
                  CompiledJob& compiled) {
   compiled.prepare = std::make_unique<executor::v1::PrepareRequest>();
   *compiled.prepare->mutable_job() = job;
+  // Jobs of other names, and of other users, share the graph.
+  compiled.prepare->mutable_job()->clear_name();
   ir::DescribeSharedBuffers(graph, *compiled.prepare->mutable_job());
   for (const ir::Buffer& buffer : graph.buffers) {
     if (!buffer.shared.has_value()) continue;
@@ -128,10 +136,11 @@ void FillPrepare(const ir::Graph& graph, const v1::Job& job, const FoundBuffers&
     binding->set_buffer(buffer.name);
     binding->set_address(found.AddressOf(id));
     binding->set_size_bytes(buffer.shared->size_bytes);
-    if (std::find(compiled.buffers.begin(), compiled.buffers.end(), id) == compiled.buffers.end()) {
-      compiled.buffers.push_back(id);
-    }
+    compiled.buffers.push_back(id);
   }
+  std::sort(compiled.buffers.begin(), compiled.buffers.end());
+  compiled.buffers.erase(std::unique(compiled.buffers.begin(), compiled.buffers.end()),
+                         compiled.buffers.end());
 }
 
 const cuda::DeviceInfo* FindDevice(const std::vector<cuda::DeviceInfo>& devices, uint32_t ordinal) {
@@ -155,6 +164,10 @@ ReceivedJob JobCompiler::Receive(const Caller& caller, v1::Job job) const {
   received.uploads = ir::TakeUploadBytes(*received.job);
   received.resolved = true;
   std::vector<ir::SharedBuffer> bindings;
+  if (received.job->buffers_size() > static_cast<int64_t>(limits_.max_buffers)) {
+    received.resolved = false;  // Compile refuses it
+    return received;
+  }
   for (const v1::BufferDecl& declaration : received.job->buffers()) {
     if (!declaration.has_shared()) continue;
     received.buffers.push_back(buffers_.Find(caller, declaration.shared()));
@@ -178,6 +191,11 @@ absl::StatusOr<std::shared_ptr<const CompiledJob>> JobCompiler::Compile(
   ir::RestoreUploadBytes(job, std::move(received.uploads));
   if (job.ByteSizeLong() > limits_.max_job_bytes) {
     return JobTooLargeError(job.ByteSizeLong(), limits_.max_job_bytes);
+  }
+  // Before any check, so that a device which is starting is not taken for none.
+  if (const absl::Status serves = executors_.Find(job.options().device()).status();
+      absl::IsUnavailable(serves)) {
+    return serves;
   }
   const FoundBuffers found(received);
   const std::vector<cuda::DeviceInfo> devices = executors_.Devices();
@@ -203,10 +221,11 @@ absl::StatusOr<std::shared_ptr<const CompiledJob>> JobCompiler::Compile(
   FillSlots(graph, plan, *compiled);
   FillPrepare(graph, job, found, *compiled);
   compiled->memory_bytes = sizeof(CompiledJob) + compiled->prepare->SpaceUsedLong();
-  return cache_.Insert(std::move(compiled));
+  return cache_.Insert(compiled);
 }
 
-absl::StatusOr<std::string> JobCompiler::PlanText(const CompiledJob& compiled) const {
+absl::StatusOr<std::string> JobCompiler::PlanText(const CompiledJob& compiled,
+                                                  const std::string& name) const {
   const std::vector<cuda::DeviceInfo> devices = executors_.Devices();
   const cuda::DeviceInfo* device = FindDevice(devices, compiled.device);
   if (device == nullptr) return UnknownDeviceError(compiled.device, devices.size());
@@ -214,7 +233,9 @@ absl::StatusOr<std::string> JobCompiler::PlanText(const CompiledJob& compiled) c
   context.devices = devices;
   context.limits = limits_;
   context.uploads = ir::UploadData::kStripped;
-  WEFT_ASSIGN_OR_RETURN(const ir::Graph graph, ir::ValidateJob(compiled.prepare->job(), context));
+  v1::Job job = compiled.prepare->job();
+  job.set_name(name);
+  WEFT_ASSIGN_OR_RETURN(const ir::Graph graph, ir::ValidateJob(job, context));
   WEFT_ASSIGN_OR_RETURN(const plan::Plan plan, plan::PlanGraph(graph, *device));
   return plan::RenderText(graph, plan);
 }

@@ -71,8 +71,8 @@ class JobCompiler {
   // fault, NOT_FOUND and PERMISSION_DENIED for buffers, RESOURCE_EXHAUSTED for scratch memory.
   absl::StatusOr<std::shared_ptr<const CompiledJob>> Compile(ReceivedJob& received) const;
 
-  // The plan as `weft plan` prints it, made anew from the compiled job.
-  absl::StatusOr<std::string> PlanText(const CompiledJob& compiled) const;
+  // The plan as `weft plan` prints it, made anew from the compiled job for one of that name.
+  absl::StatusOr<std::string> PlanText(const CompiledJob& compiled, const std::string& name) const;
 
   static JobRequestOptions OptionsOf(const ReceivedJob& received);
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/error_context.h"
 #include "base/log.h"
 #include "base/status_macros.h"
@@ -16,7 +17,7 @@ namespace {
 
 // Up to so many bytes are copied on the thread at hand; more go to a worker, because the thread is
 // one that others wait for. 64 KiB take some 5 µs, about what the hand-over costs.
-constexpr uint64_t kInlineCopyBytes = 64 * 1024;
+constexpr uint64_t kInlineCopyBytes = uint64_t{64} * 1024;
 
 // A job whose graph was being prepared when its executor was lost has not run and is started again,
 // but not for ever: it may be what kills the executor.
@@ -83,6 +84,12 @@ struct JobManager::Job {
   bool Move(Phase from, Phase to) { return phase.compare_exchange_strong(from, to); }
 };
 
+// The executor does not know the job's name: equal jobs of other names share its graph.
+JobOutcome JobManager::FailedOutcome(const Job& job, const absl::Status& error, std::string node) {
+  return ErrorOutcome(JobState::kFailed, WithContext(error, {.job = job.request.options.name}),
+                      std::move(node));
+}
+
 void JobManager::Submit(const Caller& caller, v1::Job job, std::string request_id,
                         Accepted accepted) {
   if (const auto earlier = p_.table.FindByRequestId(caller.uid, request_id)) {
@@ -126,32 +133,38 @@ absl::StatusOr<JobId> JobManager::Accept(JobRequest request) {
     job->ordered = true;
     job->unit = p_.order.Add(compiled.uses, [this, job] { Enqueue(job); });
   }
-  const absl::StatusOr<JobTable::Added> added =
-      p_.table.Add({.name = job->request.options.name,
-                    .owner = job->request.caller.uid,
-                    .request_id = job->request.request_id,
-                    .node_count = compiled.node_count,
-                    .lane_count = compiled.lane_count,
-                    .scratch_bytes = compiled.scratch_bytes,
-                    .compiled = job->request.compiled});
+  const absl::StatusOr<JobTable::Added> added = MakeKnown(job);
   if (!added.ok() || added->existed) {
     p_.buffers.ReleaseUses(compiled.buffers);
     if (job->ordered) p_.order.End(job->unit);
     if (!added.ok()) return added.status();
     return added->id;
   }
-  job->id = added->id;
-  {
-    absl::MutexLock lock(&mutex_);
-    live_.emplace(job->id, job);
-    if (const uint64_t deadline_ms = job->request.options.deadline_ms; deadline_ms > 0) {
-      job->deadline = p_.timers.Add(absl::Milliseconds(deadline_ms), [this, job, deadline_ms] {
-        EndQueued(job, ErrorOutcome(JobState::kDeadlineExceeded, JobDeadlineError(deadline_ms)));
-      });
-    }
-  }
   Enter(job);
   return added->id;
+}
+
+// Under the lock as a whole: who sees the job in the table may cancel it.
+absl::StatusOr<JobTable::Added> JobManager::MakeKnown(const JobPtr& job) {
+  const CompiledJob& compiled = job->compiled();
+  absl::MutexLock lock(&mutex_);
+  WEFT_ASSIGN_OR_RETURN(const JobTable::Added added,
+                        p_.table.Add({.name = job->request.options.name,
+                                      .owner = job->request.caller.uid,
+                                      .request_id = job->request.request_id,
+                                      .node_count = compiled.node_count,
+                                      .lane_count = compiled.lane_count,
+                                      .scratch_bytes = compiled.scratch_bytes,
+                                      .compiled = job->request.compiled}));
+  if (added.existed) return added;
+  job->id = added.id;
+  live_.emplace(job->id, job);
+  if (const uint64_t deadline_ms = job->request.options.deadline_ms; deadline_ms > 0) {
+    job->deadline = p_.timers.Add(SaturatingMilliseconds(deadline_ms), [this, job, deadline_ms] {
+      EndQueued(job, ErrorOutcome(JobState::kDeadlineExceeded, JobDeadlineError(deadline_ms)));
+    });
+  }
+  return added;
 }
 
 absl::Status JobManager::CheckServing(uint32_t device) const {
@@ -219,7 +232,7 @@ void JobManager::Retry(const JobPtr& job, const absl::Status& error) {
   } else {
     EndQueued(job, absl::IsUnavailable(error)
                        ? ErrorOutcome(JobState::kAborted, JobLostError(error))
-                       : ErrorOutcome(JobState::kFailed, error));
+                       : FailedOutcome(*job, error));
   }
   p_.scheduler.Done(device);
 }
@@ -234,7 +247,7 @@ void JobManager::Launch(const JobPtr& job) {
   p_.workers.Post([this, job, launched] {
     EndRun(job, absl::IsUnavailable(launched)
                     ? ErrorOutcome(JobState::kAborted, JobLostError(launched))
-                    : ErrorOutcome(JobState::kFailed, launched));
+                    : FailedOutcome(*job, launched));
   });
 }
 
@@ -248,7 +261,7 @@ void JobManager::OnLaunched(const JobPtr& job, const LaunchResult& result) {
 
 void JobManager::Complete(const JobPtr& job, const LaunchResult& result) {
   if (result.report != nullptr) {
-    EndRun(job, ErrorOutcome(JobState::kFailed, result.report->status, result.report->error_node));
+    EndRun(job, FailedOutcome(*job, result.report->status, result.report->error_node));
   } else if (result.executor_lost) {
     EndRun(job, ErrorOutcome(JobState::kAborted, JobLostError(job->lease->client->health())));
   } else if (result.code == absl::StatusCode::kOk && !job->compiled().collect_timeline) {
@@ -266,9 +279,9 @@ void JobManager::CompleteWithReport(const JobPtr& job, absl::StatusCode code) {
         }
         if (!report.ok() || report->status.ok()) {
           const absl::Status bare(code, "the launch failed; the executor knows no more.");
-          return EndRun(job, ErrorOutcome(JobState::kFailed, bare));
+          return EndRun(job, FailedOutcome(*job, bare));
         }
-        EndRun(job, ErrorOutcome(JobState::kFailed, report->status, report->error_node));
+        EndRun(job, FailedOutcome(*job, report->status, report->error_node));
       });
 }
 

@@ -102,6 +102,9 @@ class JobManager {
 
   // UNAVAILABLE unless the device's executor serves.
   absl::Status CheckServing(uint32_t device) const;
+  // Into the table and among the live ones, with its deadline.
+  absl::StatusOr<JobTable::Added> MakeKnown(const JobPtr& job);
+  static JobOutcome FailedOutcome(const Job& job, const absl::Status& error, std::string node = "");
   void Enter(const JobPtr& job);    // into the order between jobs
   void Enqueue(const JobPtr& job);  // into the device's queue
   Scheduler::Started Start(const JobPtr& job);

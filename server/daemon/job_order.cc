@@ -11,7 +11,7 @@ JobOrder::UnitId JobOrder::Add(absl::Span<const BufferUse> uses, Ready on_ready)
   Unit unit;
   unit.on_ready = std::move(on_ready);
   for (const BufferUse& use : uses) {
-    if (std::find(unit.buffers.begin(), unit.buffers.end(), use.buffer) == unit.buffers.end()) {
+    if (unit.buffers.empty() || unit.buffers.back() != use.buffer) {
       unit.buffers.push_back(use.buffer);
       ++buffers_[use.buffer].units;
     }

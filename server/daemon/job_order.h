@@ -39,7 +39,7 @@ class JobOrder {
   using UnitId = StrongId<struct UnitTag, uint64_t>;
   using Ready = absl::AnyInvocable<void() &&>;
 
-  // A unit behind all earlier ones. `on_ready` is called once when it may start, unless it ends
+  // A unit behind all earlier ones. REQUIRES: uses of one buffer stand together. `on_ready` is called once when it may start, unless it ends
   // before.
   UnitId Add(absl::Span<const BufferUse> uses, Ready on_ready);
   // Lets the unit start: calls its on_ready before returning when there is nothing to wait for.

@@ -86,9 +86,9 @@ grpc::ServerUnaryReactor* JobService::Get(grpc::CallbackServerContext* context,
   if (!request->include_plan() || compiled == nullptr) return Answer(*context, absl::OkStatus());
   // Planning a large job again takes its time.
   grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  p_.workers.Post([this, compiled, response, reactor] {
-    absl::StatusOr<std::string> text = p_.compiler.PlanText(*compiled);
-    if (text.ok()) response->set_plan_text(*std::move(text));
+  p_.workers.Post([this, compiled, response, reactor, name = job->spec->name] {
+    const absl::StatusOr<std::string> text = p_.compiler.PlanText(*compiled, name);
+    if (text.ok()) response->set_plan_text(*text);
     reactor->Finish(ToGrpc(text.status()));
   });
   return reactor;
@@ -110,6 +110,11 @@ absl::Status JobService::FillPage(const Caller& caller, const v1::ListJobsReques
     const absl::StatusOr<JobId> token = ParseJobId(request.page_token());
     if (!token.ok()) return FieldError("page_token", "was not made by this server.");
     before = *token;
+  }
+  constexpr int kStates = v1::JobState_ARRAYSIZE - 1;
+  if (request.states_size() > kStates) {
+    return FieldError("states", absl::StrCat("has ", request.states_size(), " entries; there are ",
+                                             kStates, " states."));
   }
   std::vector<JobState> states;
   for (const int state : request.states()) {

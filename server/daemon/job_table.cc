@@ -110,8 +110,9 @@ bool JobTable::Finish(JobId id, JobOutcome outcome) {
 
 std::vector<JobTable::Record> JobTable::EvictLocked() {
   std::vector<Record> evicted;
-  while (!ended_.empty() && (totals_.kept > limits_.max_kept ||
-                             totals_.kept_result_bytes > limits_.max_kept_result_bytes)) {
+  // Never the one that has just ended: somebody may be on the way to its result.
+  while (ended_.size() > 1 && (totals_.kept > limits_.max_kept ||
+                               totals_.kept_result_bytes > limits_.max_kept_result_bytes)) {
     const auto it = records_.find(ended_.front());
     ended_.pop_front();
     const JobSpec& spec = *it->second.snapshot.spec;
@@ -131,19 +132,28 @@ absl::StatusOr<const JobTable::Record*> JobTable::FindLocked(const Caller& calle
   return &it->second;
 }
 
+JobSnapshot JobTable::SnapshotOf(const Record& record, absl::Duration now) {
+  JobSnapshot snapshot = record.snapshot;
+  if (snapshot.state == JobState::kQueued) snapshot.queued = now - record.accepted_at;
+  if (snapshot.state == JobState::kRunning) snapshot.running = now - record.started_at;
+  return snapshot;
+}
+
 absl::StatusOr<JobSnapshot> JobTable::Get(const Caller& caller, JobId id) const {
   absl::MutexLock lock(&mutex_);
   WEFT_ASSIGN_OR_RETURN(const Record* record, FindLocked(caller, id));
-  return record->snapshot;
+  return SnapshotOf(*record, clock_.Now());
 }
 
 JobPage JobTable::List(const Caller& caller, std::optional<JobId> before, uint32_t limit,
                        const std::vector<JobState>& states) const {
   JobPage page;
+  const absl::Duration now = clock_.Now();
   absl::MutexLock lock(&mutex_);
   auto it = before.has_value() ? records_.lower_bound(*before) : records_.end();
   while (it != records_.begin()) {
-    const JobSnapshot& job = (--it)->second.snapshot;
+    const Record& record = (--it)->second;
+    const JobSnapshot& job = record.snapshot;
     if (!caller.MayUse(job.spec->owner)) continue;
     if (!states.empty() && std::find(states.begin(), states.end(), job.state) == states.end()) {
       continue;
@@ -152,7 +162,7 @@ JobPage JobTable::List(const Caller& caller, std::optional<JobId> before, uint32
       page.next = page.items.back().id;
       break;
     }
-    page.items.push_back(job);
+    page.items.push_back(SnapshotOf(record, now));
   }
   return page;
 }
@@ -194,7 +204,7 @@ absl::StatusOr<JobSnapshot> JobTable::Watch(const Caller& caller, JobId id,
   WEFT_RETURN_IF_ERROR(FindLocked(caller, id).status());
   Record& record = records_.find(id)->second;
   if (!IsTerminal(record.snapshot.state)) record.watchers.push_back(std::move(watcher));
-  return record.snapshot;
+  return SnapshotOf(record, clock_.Now());
 }
 
 void JobTable::StopWatching(JobId id, const JobWatcher* watcher) {

@@ -91,8 +91,8 @@ struct JobSnapshot {
   JobState state = JobState::kQueued;
   std::shared_ptr<const JobOutcome> outcome;  // set in terminal states
   absl::Time created;
-  absl::Duration queued;
-  absl::Duration running;
+  absl::Duration queued;   // so far, while it is
+  absl::Duration running;  // so far, while it does
   bool reused_graph = false;
 };
 
@@ -176,6 +176,8 @@ class JobTable {
   };
   using RequestKey = std::pair<uid_t, std::string>;
 
+  // With the time that it has waited or run so far.
+  static JobSnapshot SnapshotOf(const Record& record, absl::Duration now);
   absl::StatusOr<const Record*> FindLocked(const Caller& caller, JobId id) const
       ABSL_SHARED_LOCKS_REQUIRED(mutex_);
   // The kept jobs that newer ones push out; to be destroyed without the lock.

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "base/clock.h"
 #include "server/daemon/errors.h"
 #include "server/daemon/id_text.h"
 #include "server/daemon/request_context.h"
@@ -32,7 +33,7 @@ void WaitingCall::AnswerAtEnd(const Caller& caller, JobId job, uint64_t timeout_
     job_ = job;
     waiter_ = *waiter;
     if (timeout_ms > 0) {
-      timer_ = timers_.Add(absl::Milliseconds(timeout_ms), [self, job, timeout_ms] {
+      timer_ = timers_.Add(SaturatingMilliseconds(timeout_ms), [self, job, timeout_ms] {
         self->GiveUp(WaitTimeoutError(FormatJobId(job), timeout_ms));
       });
     }

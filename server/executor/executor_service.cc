@@ -17,6 +17,7 @@
 #include "server/executor/prepared_graph.h"
 #include "server/executor/transfer_area.h"
 #include "server/executor/weftd_channel.h"
+#include "transport/executor_messages.h"
 
 namespace weft::executor {
 namespace {
@@ -41,7 +42,12 @@ void FillTimeline(const LaunchReport& report, const GraphFacts& facts,
 
 grpc::Status ExecutorServiceImpl::Answer(const absl::Status& status) {
   if (status.ok()) return grpc::Status::OK;
-  if (cuda::IsContextFatal(status)) parts_.loop.ReportContextLost(status);
+  if (cuda::IsContextFatal(status)) {
+    parts_.loop.ReportContextLost(status);
+    // Whoever called has nothing to do with the fault: the call may be made again elsewhere.
+    return grpc::Status(grpc::StatusCode::UNAVAILABLE, std::string(status.message()),
+                        transport::kContextLostDetail);
+  }
   return grpc::Status(static_cast<grpc::StatusCode>(status.code()), std::string(status.message()));
 }
 

@@ -60,6 +60,7 @@ ir::Limits NoLimits() {
   limits.max_nodes = std::numeric_limits<uint32_t>::max();
   limits.max_buffers = std::numeric_limits<uint32_t>::max();
   limits.max_arguments = std::numeric_limits<uint32_t>::max();
+  limits.max_output_bytes = std::numeric_limits<uint64_t>::max();
   limits.max_after = std::numeric_limits<uint32_t>::max();
   return limits;
 }
@@ -83,6 +84,8 @@ absl::StatusOr<plan::Plan> MakePlan(const ir::Graph& graph, const cuda::DeviceIn
   plan::PlanOptions options;
   options.max_lanes = request.max_lanes();
   WEFT_ASSIGN_OR_RETURN(options.passes, plan::PassSwitches::Parse(request.disabled_passes()));
+  // What goes to the device is checked by other code than that which made it.
+  options.verify = plan::Verify::kOn;
   return plan::PlanGraph(graph, device, options);
 }
 

@@ -73,7 +73,7 @@ TEST_F(BufferManagerTest, ABufferIsDeletedWhileItsExecutorIsDown) {
   ASSERT_OK(Create("a"));
   d_.Lose();
   EXPECT_OK(Delete("a"));
-  EXPECT_THAT(d_.buffers.BeginImport(0)->size(), 0u);
+  EXPECT_THAT(d_.buffers.BeginImport(0).size(), 0u);
 }
 
 TEST_F(BufferManagerTest, ATransferWritesAndReadsBack) {

@@ -180,9 +180,13 @@ void FakeExecutorClient::Free(BufferId buffer, DoneStatus done) {
 
 void FakeExecutorClient::Prepare(GraphId graph, const executor::v1::PrepareRequest&,
                                  Done<PreparedGraph> done) {
+  const absl::Status next = prepare_error;
+  if (!next.ok() && --prepare_error_count == 0) {
+    prepare_error = absl::OkStatus();
+    prepare_error_count = 1;
+  }
   Later(absl::StrCat("prepare g", graph.value()),
-        [this, graph, error = std::exchange(prepare_error, absl::OkStatus()),
-         done = std::move(done)](absl::Status health) mutable {
+        [this, graph, error = next, done = std::move(done)](absl::Status health) mutable {
           if (!health.ok() || !error.ok()) return std::move(done)(health.ok() ? error : health);
           auto staging = transport::SharedMemory::Create("fake-staging", staging_bytes);
           {

@@ -29,9 +29,10 @@ class FakeExecutorClient final : public ExecutorClient {
   explicit FakeExecutorClient(Mode mode = Mode::kByHand, int ordinal = 0);
   ~FakeExecutorClient() override;
 
-  // What the next call of a kind answers, once; OK when empty.
+  // What the next call of a kind answers, once (Prepare: so many times); OK when empty.
   absl::Status allocate_error;
   absl::Status prepare_error;
+  int prepare_error_count = 1;
   absl::Status transfer_error;
   // What the "device" does with a graph's staging area in a launch.
   std::function<void(transport::SharedMemory const&)> on_launch;

@@ -166,6 +166,69 @@ TEST_F(GraphCacheTest, ShortMemoryWithNothingToReleaseIsTheAnswer) {
   EXPECT_EQ(cache_.instance_count(), 0u);
 }
 
+TEST_F(GraphCacheTest, AGraphThatFindsNoMemoryWaitsForALeaseToComeBack) {
+  auto busy = Acquire(Job(1));
+  client_->RunAll();
+  client_->prepare_error = absl::ResourceExhaustedError("out of memory");
+  auto lease = Acquire(Job(2));
+  client_->RunAll();
+  EXPECT_THAT(*lease, StatusIs(absl::StatusCode::kInternal, ::testing::HasSubstr("waits")));
+  (*busy)->Return();
+  client_->RunAll();
+  EXPECT_OK(*lease);
+}
+
+TEST_F(GraphCacheTest, ASecondCopyThatFindsNoMemoryTakesTheFirstOneOver) {
+  const auto job = Job(1);
+  auto busy = Acquire(job);
+  client_->RunAll();
+  client_->prepare_error = absl::ResourceExhaustedError("out of memory");
+  auto lease = Acquire(job);
+  client_->RunAll();
+  (*busy)->Return();
+  ASSERT_OK(*lease);
+  EXPECT_EQ((*lease)->get()->id, GraphId(1));
+}
+
+TEST_F(GraphCacheTest, WhenMemoryStaysShortWithNoLeaseOutItIsTheAnswerAndTheNextTries) {
+  auto busy = Acquire(Job(1));
+  client_->RunAll();
+  client_->prepare_error = absl::ResourceExhaustedError("out of memory");
+  // Both wait; when the lease is back the first still finds too little.
+  client_->prepare_error_count = 3;
+  auto first = Acquire(Job(2));
+  auto second = Acquire(Job(3));
+  client_->RunAll();
+  (*busy)->Return();
+  client_->RunAll();
+  EXPECT_THAT(*first, StatusIs(absl::StatusCode::kResourceExhausted));
+  EXPECT_OK(*second);
+}
+
+TEST_F(GraphCacheTest, WhoWaitsForMemoryOfALostExecutorIsTold) {
+  auto busy = Acquire(Job(1));
+  client_->RunAll();
+  client_->prepare_error = absl::ResourceExhaustedError("out of memory");
+  auto lease = Acquire(Job(2));
+  client_->RunAll();
+  client_->MarkLost("gone");
+  cache_.DropExecutor(*client_);
+  EXPECT_THAT(*lease, StatusIs(absl::StatusCode::kUnavailable));
+  (*busy)->Return();
+  EXPECT_EQ(cache_.instance_count(), 0u);
+}
+
+TEST_F(GraphCacheTest, AStagingAreaSmallerThanThePlansIsRefusedAndReleased) {
+  auto job = std::make_shared<CompiledJob>();
+  job->fingerprint = {.high = 0, .low = 9};
+  job->prepare = std::make_unique<executor::v1::PrepareRequest>();
+  job->staging_bytes = client_->staging_bytes + 1;
+  auto lease = Acquire(job);
+  client_->RunAll();
+  EXPECT_THAT(*lease, StatusIs(absl::StatusCode::kInternal, ::testing::HasSubstr("two versions")));
+  EXPECT_EQ(client_->live_graphs(), 0u);
+}
+
 TEST_F(GraphCacheTest, WhenPreparingFailsThoseWhoWaitTryForThemselves) {
   const auto job = Job(1);
   client_->prepare_error = absl::InternalError("broken");

@@ -1,6 +1,7 @@
 #include "server/daemon/job_manager.h"
 
 #include <cstring>
+#include <limits>
 
 #include "tests/unit/daemon/daemon_parts.h"
 
@@ -174,6 +175,39 @@ TEST_F(JobManagerTest, AFailedLaunchNamesItsNode) {
   EXPECT_THAT(job.outcome->error,
               StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("illegal address")));
   EXPECT_EQ(job.outcome->error_node, "get");
+}
+
+TEST_F(JobManagerTest, JobsThatShareAGraphFailUnderTheirOwnNames) {
+  ASSERT_OK(Submit(EchoJob()));
+  d_.executor->EndLaunch();
+  v1::Job other = EchoJob();
+  other.set_name("other");
+  d_.executor->report.status = absl::InternalError("illegal address");
+  ASSERT_OK_AND_ASSIGN(const JobId id, Submit(other));
+  EXPECT_TRUE(Get(id).reused_graph);
+  d_.executor->EndLaunch({.code = absl::StatusCode::kInternal});
+  d_.executor->RunAll();
+  EXPECT_THAT(Get(id).outcome->error,
+              StatusIs(absl::StatusCode::kInternal, HasSubstr("job \"other\": illegal address")));
+}
+
+TEST_F(JobManagerTest, ADeadlineLongerThanTimeIsNone) {
+  d_.MakeBuffer("s");
+  ASSERT_OK(Submit(FillJob(1)));
+  v1::Job late = FillJob(2);
+  late.mutable_options()->set_deadline_ms(std::numeric_limits<uint64_t>::max());
+  ASSERT_OK_AND_ASSIGN(const JobId id, Submit(late));
+  d_.clock.Advance(absl::Hours(1));
+  d_.timers.RunDue();
+  EXPECT_EQ(StateOf(id), JobState::kQueued);
+}
+
+TEST_F(JobManagerTest, WhileTheExecutorStartsAJobIsUnavailableAndNotWrong) {
+  DaemonParts starting;
+  starting.executors.Withdraw(0, ExecutorDirectory::State::kDown);
+  absl::StatusOr<JobId> id = absl::InternalError("not answered");
+  starting.manager.Submit(starting.alice, EchoJob(), "", [&](absl::StatusOr<JobId> a) { id = a; });
+  EXPECT_THAT(id, StatusIs(absl::StatusCode::kUnavailable, HasSubstr("starting")));
 }
 
 TEST_F(JobManagerTest, ATimelineIsFetchedWhenAskedFor) {

@@ -58,6 +58,24 @@ TEST_F(JobTableTest, AJobGoesThroughItsStatesAndTimesThem) {
   EXPECT_TRUE(job.reused_graph);
 }
 
+TEST_F(JobTableTest, AJobTellsHowLongItHasWaitedAndRunSoFar) {
+  const JobId id = Add();
+  clock_.Advance(absl::Milliseconds(3));
+  EXPECT_EQ(table_.Get(kAlice, id)->queued, absl::Milliseconds(3));
+  table_.MarkRunning(id, false);
+  clock_.Advance(absl::Milliseconds(5));
+  EXPECT_EQ(table_.List(kAlice, std::nullopt, 10, {}).items[0].running, absl::Milliseconds(5));
+}
+
+TEST_F(JobTableTest, TheJobThatHasJustEndedIsKeptWhateverItsSize) {
+  const JobId small = Add();
+  table_.Finish(small, Outcome(JobState::kSucceeded, 1));
+  const JobId large = Add();
+  table_.Finish(large, Outcome(JobState::kSucceeded, 101));
+  EXPECT_EQ(StateOf(large), JobState::kSucceeded);
+  EXPECT_FALSE(table_.Get(kAlice, small).ok());
+}
+
 TEST_F(JobTableTest, ASecondTerminalStateIsRefused) {
   const JobId id = Add();
   EXPECT_TRUE(table_.Finish(id, Outcome(JobState::kCancelled)));

@@ -213,6 +213,16 @@ TEST_F(ServicesTest, ARequestIdThatIsTooLongIsRefused) {
   EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
 }
 
+TEST_F(ServicesTest, AListingOfMoreStatesThanThereAreIsRefused) {
+  grpc::ClientContext context;
+  v1::ListJobsRequest request;
+  for (int i = 0; i < 8; ++i) request.add_states(v1::JOB_STATE_QUEUED);
+  v1::ListJobsResponse response;
+  const grpc::Status status = v1::JobService::NewStub(channel_)->List(&context, request, &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_THAT(status.error_message(), HasSubstr("there are 7 states"));
+}
+
 TEST_F(ServicesTest, WatchTellsTheStatesUpToTheLast) {
   d_.executor->launch_at_once = false;
   v1::SubmitResponse submitted;

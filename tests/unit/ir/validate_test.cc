@@ -178,6 +178,15 @@ TEST_F(ValidateTest, EveryLimitIsChecked) {
               StatusIs(kInvalid, HasSubstr("2 entries; the limit is 1")));
 }
 
+TEST_F(ValidateTest, OutputsOverTheLimitTogetherAreRefusedWithBothFigures) {
+  context_.limits.max_output_bytes = 99;
+  EXPECT_THAT(Violations(R"(buffers { name: "b" shape: 50 }
+                            nodes { fill { dst { buffer: "b" } } }
+                            nodes { name: "one" download { src { buffer: "b" } } }
+                            nodes { name: "two" download { src { buffer: "b" } } })"),
+              ElementsAre(AllOf(HasSubstr("100 bytes together"), HasSubstr("the limit is 99"))));
+}
+
 TEST_F(ValidateTest, SizesThatOverflowWhenAddedAreOutside) {
   EXPECT_THAT(Check(R"(buffers { name: "x" shape: 8 } nodes { fill { dst {
                        buffer: "x" offset_bytes: 18446744073709551615 size_bytes: 2 } } })"),

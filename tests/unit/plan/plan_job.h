@@ -1,6 +1,7 @@
 // Job text → graph and verified plan, with the small test kernels.
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -23,9 +24,12 @@ struct PlannedJob {
 inline absl::StatusOr<PlannedJob> PlanJob(const v1::Job& job, plan::PlanOptions options = {},
                                           plan::Verify verify = plan::Verify::kOn) {
   const std::vector<cuda::DeviceInfo> devices = {ir::AssumedDevice()};
-  WEFT_ASSIGN_OR_RETURN(ir::Graph graph, ir::ValidateJob(job, {.devices = devices,
-                                                               .uploads = ir::UploadData::kStripped,
-                                                               .registry = &SmallKernels()}));
+  ir::JobContext context;
+  context.devices = devices;
+  context.uploads = ir::UploadData::kStripped;
+  context.registry = &SmallKernels();
+  context.limits.max_output_bytes = std::numeric_limits<uint64_t>::max();  // plans hold none
+  WEFT_ASSIGN_OR_RETURN(ir::Graph graph, ir::ValidateJob(job, context));
   options.verify = verify;
   WEFT_ASSIGN_OR_RETURN(plan::Plan plan, plan::PlanGraph(graph, devices[0], options));
   return PlannedJob{std::move(graph), std::move(plan)};

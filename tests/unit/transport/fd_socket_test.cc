@@ -1,6 +1,7 @@
 #include "transport/fd_socket.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -133,6 +134,24 @@ TEST_F(FdSocketTest, MalformedPacketsAreDropped) {
   EXPECT_THAT(b_->Receive(), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("body")));
   SendRaw(Bytes({.body_bytes = kMaxBodyBytes + 1}, std::string(kMaxBodyBytes + 1, 'x')));
   EXPECT_THAT(b_->Receive(), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("longer")));
+  ExpectNextMessageArrives();
+}
+
+TEST_F(FdSocketTest, AtTheLimitOfDescriptorsTheMessageComesWithoutThem) {
+  ASSERT_OK(a_->Send({.kind = 7, .tag = 8}, {raw_}));
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const UniqueFd next(::dup(raw_));  // the lowest free number
+  rlimit full = before;
+  full.rlim_cur = static_cast<rlim_t>(next.get());
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &full), 0);
+  const absl::StatusOr<FdMessage> message = b_->Receive();
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  ASSERT_OK(message);
+  EXPECT_EQ(message->kind, 7u);
+  EXPECT_EQ(message->tag, 8u);
+  EXPECT_TRUE(message->fds_lost);
+  EXPECT_THAT(message->fds, IsEmpty());
   ExpectNextMessageArrives();
 }
 
