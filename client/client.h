@@ -64,8 +64,10 @@ class Client {
   // REQUIRES: connection is not null. For mocks, and for options of one's own.
   explicit Client(std::shared_ptr<Connection> connection);
 
-  // Accepts the job and returns at once. The request carries an id, so that a retry after a broken
-  // connection never runs the job twice.
+  // Accepts the job and returns at once. The request carries an id, by which a retry after a broken
+  // connection finds the job of the first try, as long as weftd remembers it. A weftd that was
+  // restarted in between, or that has dropped the ended job for newer ones (max_kept_jobs), runs it
+  // again.
   absl::StatusOr<Job> Submit(v1::Job job) const;
   // Submits and waits in one RPC. An error unless the job SUCCEEDED (see Job::Wait).
   absl::StatusOr<v1::JobResult> Run(v1::Job job) const;

@@ -6,7 +6,6 @@
 #include <grpcpp/client_context.h>
 #include <grpcpp/support/client_callback.h>
 #include <grpcpp/support/sync_stream.h>
-#include <sys/random.h>
 
 #include <algorithm>
 #include <atomic>
@@ -22,6 +21,7 @@
 #include "client/channel.h"
 #include "client/errors.h"
 #include "client/grpc_status.h"
+#include "client/random_bits.h"
 #include "client/retry.h"
 #include "client/socket_path.h"
 #include "weft/v1/service.grpc.pb.h"
@@ -47,16 +47,6 @@ absl::Status ToStatus(const grpc::Status& status) {
 // A request without id may have been carried out although its answer was lost.
 Repeat RepeatOf(const std::string& request_id) {
   return request_id.empty() ? Repeat::kNever : Repeat::kSafe;
-}
-
-// From the kernel's generator: no state to share, or to repeat after a fork. std::random_device
-// takes 20 µs to make, as long as all that weftd does for a job.
-uint64_t RandomBits() {
-  uint64_t bits = 0;
-  // So few bytes come whole, and once the machine has started they come at once.
-  while (::getrandom(&bits, sizeof(bits), 0) != sizeof(bits)) {
-  }
-  return bits;
 }
 
 bool HasEnded(const v1::JobInfo& info) { return info.state() >= v1::JOB_STATE_SUCCEEDED; }

@@ -159,8 +159,8 @@ absl::Status CopyToDevice(const Context& context, CUdeviceptr destination, const
   WEFT_MAKE_CURRENT(context.ref());
   WEFT_RETURN_IF_ERROR(
       WEFT_DRIVER_CALL(context.driver(), cuMemcpyHtoD, destination, source, size_bytes));
-  // From pageable memory the call returns once the bytes are staged: the copy of them to the device may still be under
-  // way, and a stream that does not wait for stream 0 would overtake it.
+  // From pageable memory the call returns once the bytes are staged: the copy of them to the device
+  // may still be under way, and a stream that does not wait for stream 0 would overtake it.
   return WEFT_DRIVER_CALL(context.driver(), cuStreamSynchronize, nullptr);
 }
 

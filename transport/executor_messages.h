@@ -2,20 +2,26 @@
 // their order. (Both programs need the numbers and neither may include the other.) Bodies are
 // messages of proto/weft/executor/v1/executor.proto, serialised; this folder does not know them.
 //
-//   executor                                weftd
-//      │ kHello ───────────────────────────▶ │   once, first. Body: Hello. With Hello.error the
-//      executor then exits │ ◀─────────────────────────── kAttach │   once. 2 fds: launch ring
-//      (weftd made it), transfer area │ kReady ───────────────────────────▶ │   once: the ring is
-//      served and the private gRPC socket is listening │                                     │ │
-//      kAllocation ──────────────────────▶ │   before the reply of Allocate: 1 fd, the device
-//      memory │ ◀─────────────────────────── kImport │   before the call of Import: 1 fd, the
-//      device memory │ kStaging ─────────────────────────▶ │   before the reply of Prepare, when
-//      staging_bytes > 0: 1 fd │                                     │ │ kFault
-//      ───────────────────────────▶ │   at most once: the context is lost, the executor exits
-//      (status 3). │                                     │   Body: GetLaunchReportResponse. Sent
-//      before the ring's completions of │                                     │   the launches that
-//      died with it (they carry kCompletionContextLost) │ ◀──────────────────────────── close │ the
-//      executor ends at once
+// clang-format off
+//   executor                           weftd
+//      │ kHello ─────────────────────────▶ │  once, first. Body: Hello. With Hello.error the
+//      │                                   │    executor then exits
+//      │ ◀──────────────────────── kAttach │  once. 2 fds: launch ring (weftd made it), transfer
+//      │                                   │    area
+//      │ kReady ─────────────────────────▶ │  once: the ring is served and the private gRPC socket
+//      │                                   │    is listening
+//      │                                   │
+//      │ kAllocation ────────────────────▶ │  before the reply of Allocate: 1 fd, the device memory
+//      │ ◀──────────────────────── kImport │  before the call of Import: 1 fd, the device memory
+//      │ kStaging ───────────────────────▶ │  before the reply of Prepare, when staging_bytes > 0:
+//      │                                   │    1 fd
+//      │                                   │
+//      │ kFault ─────────────────────────▶ │  at most once: the context is lost, the executor exits
+//      │                                   │    (status 3). Body: GetLaunchReportResponse. Sent
+//      │                                   │    before the ring's completions of the launches that
+//      │                                   │    died with it (they carry kCompletionContextLost)
+//      │ ◀────────────────────────── close │  the executor ends at once
+// clang-format on
 //
 // weftd's own order of sending and calling is enough for kImport: the executor waits for the tag
 // that a call names. Messages of different tags may arrive in any order.

@@ -7,21 +7,27 @@
 //   next page … CompletionEntry[capacity]   written by the server, read by the client
 //
 // Invariants (c: client, s: server; positions count from 0 and are never stored in the ring)
-//   R1  Submission p lies in slot p mod capacity. Its `sequence` is p + 1 and is stored last (release): a server
-//       that loads p + 1 (acquire) sees the other fields of submission p. Any other value means "not yet".
-//   R2  Completion q lies in entry q mod capacity, with stamp q + 1, published in the same way. Completions come in
-//       the order of ending, not of submission: `sequence` says which launch has ended.
-//   R3  c keeps submitted − completions read ≤ capacity. Hence slot p mod capacity is free when c writes submission
-//       p: submission p − capacity was taken, since at least p − capacity + 1 launches were completed and s takes in
-//       order; and s had copied it before it published any later completion (release), which c has read (acquire).
-//   R4  s keeps taken − completed ≤ capacity. With R3, entry q mod capacity was read by c before s writes completion
-//       q. A client that breaks R3 loses completions of its own; s reads and writes nothing outside of the ring.
-//   R5  No index, offset or length is read from the ring after it was mapped: each side counts for itself. A peer
-//       that scribbles over every byte can make the other side see launches or completions that nobody sent, or miss
-//       some; it cannot move an access.
-//   R6  s loads each field of a slot once, into memory of its own, checks the copy and uses the copy.
-//   R7  Stores of `sequence` and `stamp` and the loads that decide to sleep are sequentially consistent, as the
-//       doorbells' protocol (wait_strategy.h, W1 and S2) asks for. Everything else is relaxed: R1 and R2 order it.
+//   R1  Submission p lies in slot p mod capacity. Its `sequence` is p + 1 and is stored last
+//       (release): a server that loads p + 1 (acquire) sees the other fields of submission p. Any
+//       other value means "not yet".
+//   R2  Completion q lies in entry q mod capacity, with stamp q + 1, published in the same way.
+//       Completions come in the order of ending, not of submission: `sequence` says which launch
+//       has ended.
+//   R3  c keeps submitted − completions read ≤ capacity. Hence slot p mod capacity is free when c
+//       writes submission p: submission p − capacity was taken, since at least p − capacity + 1
+//       launches were completed and s takes in order; and s had copied it before it published any
+//       later completion (release), which c has read (acquire).
+//   R4  s keeps taken − completed ≤ capacity. With R3, entry q mod capacity was read by c before s
+//       writes completion q. A client that breaks R3 loses completions of its own; s reads and
+//       writes nothing outside of the ring.
+//   R5  No index, offset or length is read from the ring after it was mapped: each side counts for
+//       itself. A peer that scribbles over every byte can make the other side see launches or
+//       completions that nobody sent, or miss some; it cannot move an access.
+//   R6  s loads each field of a slot once, into memory of its own, checks the copy and uses the
+//       copy.
+//   R7  Stores of `sequence` and `stamp` and the loads that decide to sleep are sequentially
+//       consistent, as the doorbells' protocol (wait_strategy.h, W1 and S2) asks for. Everything
+//       else is relaxed: R1 and R2 order it.
 //
 // Room for later versions: argument bytes of a launch (an area behind the completions, a range of
 // it named by the slot's reserved words, announced by a slot flag) and completions written by the

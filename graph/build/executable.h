@@ -33,16 +33,17 @@ uint64_t StructureHash(const ir::Graph& graph, const plan::Plan& plan);
 // second Launch waits on the device for the first.
 class Executable {
  public:
-  // Records and instantiates: 2–5 µs a node in a chain or a few lanes, 15–20 µs in a wide graph. Keeps nothing of `input` but the context.
+  // Records and instantiates: 2–5 µs a node in a chain or a few lanes, 15–20 µs in a wide graph.
+  // Keeps nothing of `input` but the context.
   // Errors: those of ResolveOperations and BuildGraph; RESOURCE_EXHAUSTED.
   static absl::StatusOr<std::unique_ptr<Executable>> Create(const BuildInput& input);
   Executable(const Executable&) = delete;
   Executable& operator=(const Executable&) = delete;
 
   // Makes this the executable of `input`, a plan of the same structure or the same plan with other
-  // addresses, from the next launch on. Returns the number of operations that differed; each of them
-  // is updated on its own, about 0.5 µs, which is less than recording the graph anew and taking all
-  // of it over (0.7 µs for every node; H200, driver 580).
+  // addresses, from the next launch on. Returns the number of operations that differed; each of
+  // them is updated on its own, about 0.5 µs, which is less than recording the graph anew and
+  // taking all of it over (0.7 µs for every node; H200, driver 580).
   // Errors: FAILED_PRECONDITION when the structure differs (nothing was changed) or the driver
   // refuses a change (broken): then create a new one.
   absl::StatusOr<uint32_t> Update(const BuildInput& input);

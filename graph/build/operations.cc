@@ -117,23 +117,31 @@ class Resolver {
     return input_.bindings.buffers[index] + view.range.offset;
   }
 
+  struct Known {
+    cuda::Function function;
+    uint32_t shared_bytes = kSharedBytesWithoutOptIn;  // it may use so much
+  };
+
   absl::StatusOr<cuda::Function> FunctionOf(const kernels::PhaseLaunch& phase) {
     auto [entry, is_new] = functions_.try_emplace(phase.symbol);
     Known& known = entry->second;
     if (is_new) {
       WEFT_ASSIGN_OR_RETURN(known.function, input_.resolver.Resolve(phase.symbol));
     }
-    if (phase.shared_bytes > known.shared_bytes) {
-      WEFT_RETURN_IF_ERROR(known.function.SetMaxDynamicSharedBytes(phase.shared_bytes));
-      known.shared_bytes = phase.shared_bytes;
-    }
+    if (phase.shared_bytes > known.shared_bytes) WEFT_RETURN_IF_ERROR(OptIn(known, phase));
     return known.function;
   }
 
-  struct Known {
-    cuda::Function function;
-    uint32_t shared_bytes = kSharedBytesWithoutOptIn;  // it may use so much
-  };
+  // Not reached today: graph/ir holds jobs to what a block has without opting in. The attribute is
+  // the function's, for all graphs that launch it, so it only ever grows.
+  static absl::Status OptIn(Known& known, const kernels::PhaseLaunch& phase) {
+    WEFT_ASSIGN_OR_RETURN(const cuda::FunctionAttributes now, known.function.Attributes());
+    if (phase.shared_bytes > now.max_dynamic_shared_bytes) {
+      WEFT_RETURN_IF_ERROR(known.function.SetMaxDynamicSharedBytes(phase.shared_bytes));
+    }
+    known.shared_bytes = std::max(phase.shared_bytes, now.max_dynamic_shared_bytes);
+    return absl::OkStatus();
+  }
 
   const BuildInput& input_;
   OperationList list_;

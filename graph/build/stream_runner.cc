@@ -70,7 +70,9 @@ struct StreamRunner::State {
   absl::Status MakeStreams(const cuda::Context& context, uint32_t lane_count);
   absl::Status Begin(const cuda::StreamRef& origin) const;
   absl::Status Issue(const Step& step, const cuda::StreamRef& stream) const;
-  absl::Status End(const cuda::StreamRef& origin) const;
+  absl::Status Join(size_t stream, const cuda::StreamRef& origin) const;
+  // The run's status: `issued`, or the first error after it.
+  absl::Status End(const cuda::StreamRef& origin, absl::Status issued) const;
 };
 
 absl::Status StreamRunner::State::AddStep(const BuildInput& input, NodeIndex node) {
@@ -135,12 +137,22 @@ absl::Status StreamRunner::State::Issue(const Step& step, const cuda::StreamRef&
   return absl::OkStatus();
 }
 
-absl::Status StreamRunner::State::End(const cuda::StreamRef& origin) const {
+absl::Status StreamRunner::State::Join(size_t stream, const cuda::StreamRef& origin) const {
+  WEFT_RETURN_IF_ERROR(streams[stream].ref().Record(joins[stream].ref()));
+  return origin.Wait(joins[stream].ref());
+}
+
+// Goes on behind an error: whoever sees `origin` at its end gives the memory of the run to others,
+// so that no lane may be left behind.
+absl::Status StreamRunner::State::End(const cuda::StreamRef& origin, absl::Status issued) const {
+  absl::Status left_behind;
   for (size_t i = 0; i < streams.size(); ++i) {
-    WEFT_RETURN_IF_ERROR(streams[i].ref().Record(joins[i].ref()));
-    WEFT_RETURN_IF_ERROR(origin.Wait(joins[i].ref()));
+    const absl::Status joined = Join(i, origin);
+    if (joined.ok()) continue;
+    issued.Update(joined);
+    left_behind.Update(streams[i].ref().Synchronize());
   }
-  return absl::OkStatus();
+  return left_behind.ok() ? issued : left_behind;
 }
 
 StreamRunner::StreamRunner(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -170,8 +182,7 @@ absl::Status StreamRunner::Run(const cuda::StreamRef& origin) {
                          {"", state_->names[step.node.value()], ""});
     if (!status.ok()) break;
   }
-  const absl::Status joined = state_->End(origin);
-  return status.ok() ? joined : status;
+  return state_->End(origin, std::move(status));
 }
 
 absl::StatusOr<std::vector<NodeSpan>> StreamRunner::Timeline() const {

@@ -42,7 +42,9 @@ class StreamRunner {
   // added to `origin` afterwards starts when the run has ended. Does not block, except when the
   // device's queues are full. A run may be added while the one before it is under way, to the same
   // `origin`. Errors carry the name of the node that could not be added; `origin` is then ordered
-  // behind those that were.
+  // behind those that were. A lane that `origin` cannot be made to wait for is waited for here,
+  // which blocks; where not even that can be done, the error of the wait is returned, whatever else
+  // went wrong (a driver in order only refuses it when the context is lost).
   absl::Status Run(const cuda::StreamRef& origin);
 
   // The last run's nodes in program order; empty without Timing::kPerNode.

@@ -65,9 +65,10 @@ absl::Status JobFileNotUtf8(TextPlace place, uint8_t byte) {
                    "; save the file as UTF-8, or name it .binpb if it is binary"));
 }
 
-absl::Status JobFileTextNotUtf8(absl::string_view path, absl::string_view text) {
-  return absl::InvalidArgumentError(absl::StrCat(
-      "field ", path, " is ", Quote(text), ", whose escapes do not make UTF-8 text; correct them"));
+absl::Status JobFileTextNotUtf8(TextPlace place, absl::string_view path, absl::string_view text) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(At(place), "field ", path, " is ", Quote(text),
+                   ", whose escapes do not make UTF-8 text; correct them"));
 }
 
 absl::Status JobFileSyntax(TextPlace place, absl::string_view what) {

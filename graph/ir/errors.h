@@ -33,7 +33,7 @@ absl::Status UnknownFileEnding(absl::string_view path);
 absl::Status JobFileEmpty();
 absl::Status JobFileTooLarge(uint64_t size_bytes, uint64_t limit_bytes);
 absl::Status JobFileNotUtf8(TextPlace place, uint8_t byte);
-absl::Status JobFileTextNotUtf8(absl::string_view path, absl::string_view text);
+absl::Status JobFileTextNotUtf8(TextPlace place, absl::string_view path, absl::string_view text);
 absl::Status JobFileSyntax(TextPlace place, absl::string_view what);
 // `kind`: "field" or "value"; `owner`: the message or enum; `nearest`: empty where nothing is near.
 absl::Status JobFileUnknownName(TextPlace place, absl::string_view kind, absl::string_view owner,

@@ -6,6 +6,7 @@
 #include <google/protobuf/message.h>
 #include <google/protobuf/text_format.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "absl/types/span.h"
 #include "graph/ir/errors.h"
 #include "graph/ir/field_names.h"
 #include "graph/ir/limits.h"
@@ -137,8 +139,8 @@ std::optional<absl::Status> ExcludedField(const ToldError& error) {
   return JobFileExcludedField(error.PlaceBefore(*name), *name, *earlier);
 }
 
-// Errors that a person meets are put into Weft's words; a text that is not known (of another version
-// of protobuf) is passed on as it is.
+// Errors that a person meets are put into Weft's words; a text that is not known (of another
+// version of protobuf) is passed on as it is.
 absl::Status Translate(const Descriptor& root, const ToldError& error) {
   if (auto status = UnknownField(root, error); status.has_value()) return *status;
   if (auto status = UnknownValue(root, error); status.has_value()) return *status;
@@ -151,13 +153,38 @@ absl::Status Translate(const Descriptor& root, const ToldError& error) {
       place, absl::StrCat(absl::StripSuffix(error.text, "."), at_end ? "the end of the file" : ""));
 }
 
-// Escapes can spell any byte; only then need the strings be looked at.
-bool HasByteEscape(absl::string_view text) {
+// Whether there are escapes that may spell what is not UTF-8: \x and \377 any byte, \u and \U
+// half of a surrogate pair, which protobuf writes out as it is. Only then need the strings be
+// looked at.
+bool HasRiskyEscape(absl::string_view text) {
   for (size_t at = text.find('\\'); at != absl::string_view::npos; at = text.find('\\', at + 2)) {
     const char next = at + 1 < text.size() ? text[at + 1] : '\0';
-    if (next == 'x' || next == 'X' || (next >= '0' && next <= '7')) return true;
+    if (absl::StrContains("xXuU01234567", next)) return true;
   }
   return false;
+}
+
+// Where the field of `message`, which was read from `text`, stands there. Reads the text again with
+// note of the places, which only an error is worth.
+TextPlace PlaceOfField(absl::string_view text, const Message& message,
+                       absl::Span<const FieldStep> path) {
+  google::protobuf::io::ArrayInputStream input(text.data(), static_cast<int>(text.size()));
+  google::protobuf::TextFormat::Parser parser;
+  google::protobuf::TextFormat::ParseInfoTree places;
+  parser.WriteLocationsTo(&places);
+  parser.SetRecursionLimit(kMaxNesting);
+  const std::unique_ptr<Message> again(message.New());
+  parser.Parse(&input, again.get());
+  const auto* owner = &places;
+  for (const FieldStep& step : path.first(path.size() - 1)) {
+    if (owner != nullptr) owner = owner->GetTreeForNested(step.field, step.index);
+  }
+  if (owner == nullptr) return PlaceOf(text, 0);
+  // A list in brackets has one place for all of its elements.
+  int index = path.back().index;
+  auto place = owner->GetLocation(path.back().field, index);
+  while (place.line < 0 && index > 0) place = owner->GetLocation(path.back().field, --index);
+  return PlaceOf(text, place.line < 0 ? 0 : OffsetOfToken(text, place.line, place.column));
 }
 
 }  // namespace
@@ -173,8 +200,11 @@ absl::Status ParseText(absl::string_view text, Message& message) {
     if (told.empty()) told = "this is not protobuf text";
     return Translate(*message.GetDescriptor(), {text, error.OffsetIn(text), told});
   }
-  if (!HasByteEscape(text)) return absl::OkStatus();
-  return CheckStringsAreUtf8(message);
+  if (!HasRiskyEscape(text)) return absl::OkStatus();
+  const std::optional<InvalidString> invalid = FindInvalidString(message);
+  if (!invalid.has_value()) return absl::OkStatus();
+  return JobFileTextNotUtf8(PlaceOfField(text, message, invalid->path), PathText(invalid->path),
+                            invalid->text);
 }
 
 }  // namespace weft::ir

@@ -10,8 +10,9 @@
 // Invariants: segments are sorted, disjoint and not empty; every reader of a segment was ordered
 // behind its writer, so whoever waits for the readers need not wait for the writer too.
 //
-// Thread safety: one thread. Cost of Record: O(log s + segments touched + conflicts reported), with
-// s segments; readers are kept in shared lists, so splitting a segment costs O(1).
+// Thread safety: one thread, also for const members. Cost of Record: O(log s + segments touched +
+// readers of them, each once), with s segments. Readers are kept in lists that share tails, so
+// splitting a segment costs O(1), and no list is walked further than where another one was.
 #pragma once
 
 #include <algorithm>
@@ -39,8 +40,9 @@ template <typename Token>
 class AccessHistory {
  public:
   // Notes that `token` accesses `range`, and calls conflict(earlier, hazard) for each earlier token
-  // that it must wait for: possibly more than once for the same one, never for `token` itself. An
-  // empty range does nothing. REQUIRES: range.valid().
+  // that it must wait for: possibly more than once for the same one (but not once for each segment
+  // that one of its reads was split into), never for `token` itself. An empty range does nothing.
+  // REQUIRES: range.valid().
   template <typename Conflict>
   void Record(ByteRange range, kernels::Access access, Token token, Conflict&& conflict) {
     if (range.empty()) return;
@@ -55,6 +57,7 @@ class AccessHistory {
   template <typename Conflict>
   void Query(ByteRange range, kernels::Access access, Token token, Conflict&& conflict) const {
     if (range.empty()) return;
+    BeginWalk();
     for (auto it = FirstOverlapping(range.offset); it != segments_.end() && it->first < range.end();
          ++it) {
       Report(it->second, access, token, conflict);
@@ -92,6 +95,7 @@ class AccessHistory {
   struct Reader {
     Token token;
     uint32_t next = kNoReader;
+    mutable uint32_t walk = 0;  // the last walk that came by; so did it at all behind this one
   };
   struct Segment {
     uint64_t end = 0;
@@ -120,14 +124,32 @@ class AccessHistory {
     segments_.emplace_hint(std::next(it), offset, tail);
   }
 
+  // From here on no reader was seen.
+  void BeginWalk() const {
+    if (++walk_ != 0) return;
+    for (const Reader& reader : readers_) reader.walk = 0;  // marks of the walks before the wrap
+    walk_ = 1;
+  }
+
+  // Calls visit(token) for the readers of a segment that this walk has not seen; stops when visit
+  // returns false.
+  template <typename Visit>
+  void VisitUnseen(const Segment& segment, Visit&& visit) const {
+    for (uint32_t r = segment.readers; r != kNoReader; r = readers_[r].next) {
+      if (std::exchange(readers_[r].walk, walk_) == walk_) return;
+      if (!visit(readers_[r].token)) return;
+    }
+  }
+
   template <typename Conflict>
   void Report(const Segment& segment, kernels::Access access, Token token,
               Conflict& conflict) const {
     const bool writes = kernels::Writes(access);
     if (writes && segment.readers != kNoReader) {
-      for (uint32_t r = segment.readers; r != kNoReader; r = readers_[r].next) {
-        if (readers_[r].token != token) conflict(readers_[r].token, Hazard::kWriteAfterRead);
-      }
+      VisitUnseen(segment, [&](Token reader) {
+        if (reader != token) conflict(reader, Hazard::kWriteAfterRead);
+        return true;
+      });
       if (!kernels::Reads(access)) return;
     }
     if (!segment.writer.has_value() || *segment.writer == token) return;
@@ -147,6 +169,7 @@ class AccessHistory {
   Segments segments_;
   std::vector<Reader> readers_;
   uint64_t steps_ = 0;
+  mutable uint32_t walk_ = 0;
 };
 
 template <typename Token>
@@ -176,6 +199,7 @@ void AccessHistory<Token>::Write(ByteRange range, kernels::Access access, Token 
                                  Conflict& conflict) {
   SplitAt(range.offset);
   SplitAt(range.end());
+  BeginWalk();
   auto it = segments_.lower_bound(range.offset);
   const auto count = [&](Token earlier, Hazard hazard) {
     ++steps_;
@@ -201,15 +225,13 @@ template <typename Token>
 bool AccessHistory<Token>::StepsExceed(ByteRange range, kernels::Access access,
                                        size_t limit) const {
   if (range.empty()) return false;
+  BeginWalk();
   size_t steps = 0;
   for (auto it = FirstOverlapping(range.offset); it != segments_.end() && it->first < range.end();
        ++it) {
     ++steps;
     if (kernels::Writes(access)) {
-      for (uint32_t r = it->second.readers; r != kNoReader && steps <= limit;
-           r = readers_[r].next) {
-        ++steps;
-      }
+      VisitUnseen(it->second, [&](Token) { return ++steps <= limit; });
     }
     if (steps > limit) return true;
   }

@@ -1,7 +1,7 @@
 // A path cover by list scheduling: nodes are taken in order, and each goes
-//   1. behind a predecessor that kept its lane for it: of a node's successors the one on the longest
-//      way to the end is its heir (of equals the last, so that in "a, then b and c" c goes on in the
-//      lane of a and b waits on an event between them);
+//   1. behind a predecessor that kept its lane for it: of a node's successors the one on the
+//      longest way to the end is its heir (of equals the last, so that in "a, then b and c" c goes
+//      on in the lane of a and b waits on an event between them);
 //   2. else behind a node that has ended before it anyway, where no heir is waited for;
 //   3. else into a new lane, while there may be more;
 //   4. else into the lane that is free first.
@@ -25,7 +25,8 @@ namespace {
 
 constexpr uint32_t kNobody = std::numeric_limits<uint32_t>::max();
 
-// The successor that goes on in each node's lane; kNobody for joins and for nodes without successor.
+// The successor that goes on in each node's lane; kNobody for joins and for nodes without
+// successor.
 std::vector<uint32_t> FindHeirs(const PlanState& state, const std::vector<uint64_t>& costs) {
   const size_t count = state.order.size();
   std::vector<uint64_t> way(count, 0);  // from the start of a vertex to the end, the longest
@@ -64,7 +65,6 @@ class LaneAssigner {
   }
 
   void Run() {
-    std::vector<Slice> waits_of(state_.graph.nodes.size());
     for (const uint32_t v : state_.order) {
       const uint64_t ready = CollectNeeds(v);
       if (state_.IsJoin(v)) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -51,6 +52,17 @@ class ExecutableTest : public ::testing::Test {
 
   std::unique_ptr<TestDevice> device_;
 };
+
+TEST_F(ExecutableTest, LaterOnesLeaveEarlierOnesTheirSharedMemory) {
+  for (const uint32_t kib : {64, 50, 96}) {
+    TestGraph graph;
+    graph.SetSharedBytes(graph.Kernel("affine", graph.Shared(1), 1, 1, 0), kib * 1024);
+    ASSERT_THAT(Make(graph, device_->Bind(graph)), NotNull());
+    ASSERT_OK_AND_ASSIGN(const cuda::Function function, device_->resolver().Resolve("affine"));
+    ASSERT_OK_AND_ASSIGN(const cuda::FunctionAttributes attributes, function.Attributes());
+    EXPECT_EQ(attributes.max_dynamic_shared_bytes, std::max(kib, 64u) * 1024);
+  }
+}
 
 TEST_F(ExecutableTest, RunsAtEveryLaunch) {
   TestGraph graph;

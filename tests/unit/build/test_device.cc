@@ -21,8 +21,10 @@ absl::StatusOr<std::unique_ptr<TestDevice>> TestDevice::Create() {
 }
 
 absl::Status TestDevice::SetUp() {
-  WEFT_ASSIGN_OR_RETURN(driver_,
+  WEFT_ASSIGN_OR_RETURN(std::unique_ptr<const cuda::Driver> driver,
                         cuda::LoadDriver({.kind = cuda::DriverKind::kHost, .library_path = ""}));
+  // The table is made without const, and is this device's alone.
+  driver_.reset(const_cast<cuda::Driver*>(driver.release()));
   WEFT_RETURN_IF_ERROR(cuda::InitializeDriver(*driver_));
   WEFT_ASSIGN_OR_RETURN(context_, cuda::Context::Create(*driver_, 0));
   WEFT_ASSIGN_OR_RETURN(cuda::Module module,

@@ -37,6 +37,8 @@ class TestDevice {
   const cuda::Context& context() const { return *context_; }
   cuda::StreamRef stream() const { return stream_->ref(); }
   FunctionResolver& resolver() { return *resolver_; }
+  // For a test that puts a function of its own in place of one of the driver's.
+  cuda::Driver& driver() { return *driver_; }
 
   // Memory for the shared buffers and the scratch area of `graph`. Each call gives new memory.
   Bindings Bind(TestGraph& graph);
@@ -57,7 +59,7 @@ class TestDevice {
   CUdeviceptr Take(uint64_t size_bytes);
 
   // Destroyed from the last to the first.
-  std::unique_ptr<const cuda::Driver> driver_;
+  std::unique_ptr<cuda::Driver> driver_;
   std::optional<cuda::Context> context_;
   std::unique_ptr<ModuleResolver> resolver_;
   std::optional<cuda::AddressRange> range_;

@@ -117,6 +117,13 @@ NodeIndex TestGraph::Kernel(const std::string& symbol, BufferIndex buffer, int32
   return index;
 }
 
+void TestGraph::SetSharedBytes(NodeIndex kernel, uint32_t shared_bytes) {
+  const ir::Slice launches = plan_.node(kernel).launches;
+  for (uint32_t i = launches.begin; i < launches.begin + launches.count; ++i) {
+    plan_.launches[i].shared_bytes = shared_bytes;
+  }
+}
+
 NodeIndex TestGraph::Fill(BufferIndex buffer, uint32_t pattern, uint32_t pattern_bytes,
                           uint32_t lane, Waits waits) {
   return Add("fill", ir::FillOp{Whole(buffer), pattern, pattern_bytes}, lane, waits);

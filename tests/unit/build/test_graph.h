@@ -25,6 +25,8 @@ class TestGraph {
   // One launch (or `phases` of them) of a kernel of test_image.cc, over all elements of `buffer`.
   NodeIndex Kernel(const std::string& symbol, BufferIndex buffer, int32_t factor, int32_t addend,
                    uint32_t lane, Waits waits = {}, uint32_t phases = 1);
+  // Lets the launches of `kernel` ask for so much dynamic shared memory.
+  void SetSharedBytes(NodeIndex kernel, uint32_t shared_bytes);
   NodeIndex Fill(BufferIndex buffer, uint32_t pattern, uint32_t pattern_bytes, uint32_t lane,
                  Waits waits = {});
   NodeIndex Copy(BufferIndex source, BufferIndex destination, uint32_t lane, Waits waits = {});

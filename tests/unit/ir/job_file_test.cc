@@ -80,6 +80,21 @@ TEST(ParseTextTest, EscapesMustMakeUtf8) {
   EXPECT_THAT(ParseJob("nodes { upload { data: \"\\xff\\000\" } }", JobFormat::kText), IsOk());
 }
 
+TEST(ParseTextTest, EscapedSurrogatesMustComeInPairs) {
+  for (const char* half : {"\\ud800", "\\udc00", "\\U0000d800", "\\ud800\" \"\\udc00"}) {
+    const std::string text = absl::StrCat("nodes { }\nnodes {\n  name: \"a", half, "\" }");
+    EXPECT_THAT(ParseJob(text, JobFormat::kText),
+                StatusIs(kInvalid, HasSubstr("line 3, column 3: field nodes[1].name is \"a\\x")))
+        << text;
+  }
+  EXPECT_THAT(ParseJob("name: \"\\ud83d\\ude00 \\U0001f600 \\u00e9\"", JobFormat::kText), IsOk());
+}
+
+TEST(ParseTextTest, TextThatIsNotUtf8IsPlacedInListsToo) {
+  EXPECT_THAT(ParseJob("nodes { after: \"a\"\n\tafter: [\"b\", \"\\ud800\"] }", JobFormat::kText),
+              StatusIs(kInvalid, HasSubstr("line 2, column 2: field nodes[0].after[2] is")));
+}
+
 TEST(ParseTextTest, TrailingGarbageIsAnError) {
   EXPECT_THAT(ParseJob("name: \"j\" }", JobFormat::kText), StatusIs(kInvalid, HasSubstr("line 1")));
 }

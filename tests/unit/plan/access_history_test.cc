@@ -92,6 +92,22 @@ TEST_F(AccessHistoryTest, ReadWriteWaitsForReadersAndWriter) {
   EXPECT_THAT(Record({0, 8}, Access::kReadWrite, 3), ElementsAre(1, 2));
 }
 
+TEST_F(AccessHistoryTest, ReadersOfManySegmentsAreReportedOnce) {
+  for (int i = 0; i < 100; ++i) Read({0, 100}, i);
+  for (int i = 0; i < 100; ++i) Read({static_cast<uint64_t>(i), 1}, 100 + i);
+  EXPECT_TRUE(history_.StepsExceed({0, 100}, Access::kWrite, 299));
+  EXPECT_FALSE(history_.StepsExceed({0, 100}, Access::kWrite, 300));  // 100 segments, 200 readers
+  std::vector<int> reported;
+  const auto note = [&reported](int earlier, Hazard) { reported.push_back(earlier); };
+  history_.Query({0, 100}, Access::kWrite, 200, note);
+  EXPECT_EQ(reported.size(), 200);
+  EXPECT_EQ(std::set<int>(reported.begin(), reported.end()).size(), 200);
+  const uint64_t steps_before = history_.steps();
+  history_.Record({0, 100}, Access::kWrite, 200, note);
+  EXPECT_EQ(reported.size(), 400);
+  EXPECT_EQ(history_.steps() - steps_before, 300);
+}
+
 TEST_F(AccessHistoryTest, QueryNotesNothing) {
   Write({0, 8}, 1);
   std::vector<int> found;

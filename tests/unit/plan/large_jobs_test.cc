@@ -1,6 +1,6 @@
-// Jobs of hundreds of thousands of nodes, on a thread with a stack of 1 MiB: nothing may recurse over
-// them or take more than near-linear time. The limits are far above what an optimised build takes, so
-// that only another order of growth fails.
+// Jobs of hundreds of thousands of nodes, on a thread with a stack of 1 MiB: nothing may recurse
+// over them or take more than near-linear time. The limits are far above what an optimised build
+// takes, so that only another order of growth fails.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -151,6 +151,31 @@ TEST(LargeJobsTest, ManyReadersOfManyPartsAreQuick) {
   OnSmallStack([&job] {
     ASSERT_OK_AND_ASSIGN(const PlannedJob planned, testing::PlanJob(job, {}, Verify::kOff));
     EXPECT_EQ(planned.plan.lane_count(), 8);
+  });
+}
+
+// N readers of all of a shared buffer, then N readers of parts of it, then one writer of all of it:
+// it has 2 N readers to wait for, but N pieces, of which each has N + 1 readers.
+TEST(LargeJobsTest, AWriterOfManyPartsWithManyReadersIsQuick) {
+  v1::Job job;
+  v1::BufferDecl& buffer = *job.add_buffers();
+  buffer.set_name("x");
+  buffer.set_shared("x");
+  buffer.set_data_type(v1::DATA_TYPE_U8);
+  const int half = kNodes / 2;
+  buffer.add_shape(half);
+  for (int i = 0; i < 2 * half; ++i) {
+    v1::View& view = *job.add_nodes()->mutable_download()->mutable_src();
+    view.set_buffer("x");
+    if (i < half) continue;
+    view.set_offset_bytes(static_cast<uint64_t>(i - half));
+    view.set_size_bytes(1);
+  }
+  job.add_nodes()->mutable_fill()->mutable_dst()->set_buffer("x");
+  OnSmallStack([&job, half] {
+    ASSERT_OK_AND_ASSIGN(const PlannedJob planned, testing::PlanJob(job, {}, Verify::kOff));
+    EXPECT_EQ(planned.plan.counts.joins, 0);
+    EXPECT_EQ(planned.plan.counts.dependencies, 2 * half);
   });
 }
 
