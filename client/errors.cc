@@ -73,6 +73,18 @@ absl::Status NoAnswerError(const std::string& path, absl::Duration timeout) {
                                                   absl::FormatDuration(timeout), ": see its log"));
 }
 
+absl::Status MessageTooLargeError(absl::string_view told) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("the request is larger than weftd takes (", told, "): put large data into a ",
+                   "buffer with `weft put` and let the job use that, or raise max_job_bytes"));
+}
+
+absl::Status ServerEndedError() {
+  return absl::UnavailableError(
+      "weftd ended before it answered: start it again, then submit again (`weft jobs` of a new "
+      "weftd does not know earlier jobs)");
+}
+
 absl::Status JobEndedError(const v1::JobInfo& info) {
   std::string text = absl::StrCat(Describe(info), " ", HowItEnded(info.state()));
   if (!info.error().node().empty()) {

@@ -24,6 +24,10 @@ absl::Status SocketDeniedError(const std::string& path);
 absl::Status SocketPathTooLongError(const std::string& path);
 // DEADLINE_EXCEEDED: a call that should take no time had no answer.
 absl::Status NoAnswerError(const std::string& path, absl::Duration timeout);
+// INVALID_ARGUMENT: gRPC refused a message for its size before weftd saw it; `told` has both sizes.
+absl::Status MessageTooLargeError(absl::string_view told);
+// UNAVAILABLE: the server ended while it worked on the call.
+absl::Status ServerEndedError();
 // The error of a job that has ended without success.
 absl::Status JobEndedError(const v1::JobInfo& info);
 // FAILED_PRECONDITION: a result was asked of a job that has not ended.

@@ -4,12 +4,22 @@
 #include <vector>
 
 #include "absl/strings/cord.h"
+#include "absl/strings/match.h"
+#include "absl/strings/string_view.h"
 #include "base/error_context.h"
+#include "client/errors.h"
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
 
 namespace weft::client {
 namespace {
+
+// google.rpc.Code
+constexpr int kCancelled = 1;
+constexpr int kResourceExhausted = 8;
+// What gRPC says of a message over max_job_bytes and some room, which it refuses before weftd sees
+// it: "Received message larger than max (73400390 vs. 67174400)".
+constexpr absl::string_view kTooLarge = "message larger than max";
 
 std::vector<FieldViolation> ViolationsIn(const std::string& details) {
   google::rpc::Status rich;
@@ -29,6 +39,10 @@ std::vector<FieldViolation> ViolationsIn(const std::string& details) {
 
 absl::Status FromGrpcStatus(int code, const std::string& message, const std::string& details) {
   if (code == 0) return absl::OkStatus();
+  if (code == kResourceExhausted && absl::StrContains(message, kTooLarge)) {
+    return MessageTooLargeError(message);
+  }
+  if (code == kCancelled && message == "CANCELLED") return ServerEndedError();
   absl::Status status(static_cast<absl::StatusCode>(code), message);
   std::vector<FieldViolation> violations = ViolationsIn(details);
   if (violations.empty()) return status;

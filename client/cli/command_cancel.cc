@@ -33,7 +33,11 @@ class CancelCommand final : public Command {
       environment.out << ToJson(response);
     } else {
       environment.out << "job " << Printable(response.info().id()) << ": "
-                      << FormatState(response.info().state()) << "\n";
+                      << FormatState(response.info().state())
+                      << (response.info().state() == v1::JOB_STATE_RUNNING
+                              ? "; a running job ends as it ends"
+                              : "")
+                      << "\n";
     }
     return ExitCode::kOk;
   }

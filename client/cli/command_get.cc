@@ -61,6 +61,10 @@ absl::Status GetCommand::Copy(client::Connection& connection, const v1::BufferIn
 }
 
 absl::StatusOr<ExitCode> GetCommand::Run(Environment& environment) {
+  if (json_ && file_ == "-") {
+    return absl::InvalidArgumentError(
+        "--json and the bytes would both go to standard output: give a file in place of -");
+  }
   v1::GetBufferRequest request;
   WEFT_ASSIGN_OR_RETURN(*request.mutable_buffer(), ParseBufferRef(name_));
   WEFT_ASSIGN_OR_RETURN(const auto connection, environment.Connect());

@@ -78,7 +78,11 @@ class PutCommand final : public Command {
 };
 
 absl::StatusOr<ArrayType> PutCommand::TypeOfFile(const Array& array) const {
-  if (array.type.has_value()) return *array.type;
+  if (array.type.has_value()) {
+    if (dtype_.empty() && shape_.empty()) return *array.type;
+    return absl::InvalidArgumentError(
+        absl::StrCat(file_, " has a type and a shape of its own: leave out --dtype and --shape"));
+  }
   ArrayType type;
   if (!dtype_.empty()) {
     WEFT_ASSIGN_OR_RETURN(type.dtype, ParseDTypeOption(dtype_));
@@ -89,8 +93,7 @@ absl::StatusOr<ArrayType> PutCommand::TypeOfFile(const Array& array) const {
     type.shape = {static_cast<int64_t>(array.bytes.size() / kernels::SizeOf(type.dtype))};
   }
   if (BytesOf(type) != array.bytes.size()) {
-    return BufferMismatchError(name_, file_, absl::StrCat(array.bytes.size(), " bytes"),
-                               Describe(type));
+    return FileShapeError(file_, array.bytes.size(), Describe(type));
   }
   return type;
 }

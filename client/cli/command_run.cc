@@ -1,10 +1,12 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "client/cli/bind_files.h"
 #include "client/cli/command.h"
@@ -22,7 +24,8 @@ constexpr char kRunDetails[] =
     "--timeline to the working folder. A file is .npy, .png (8-bit gray or RGB) or, with any "
     "other\n"
     "ending, raw bytes. Outputs are written whole or not at all, and never over an input.\n"
-    "Ctrl-C cancels the job, a second one leaves at once.";
+    "Ctrl-C cancels the job while it is queued; one that runs ends as it ends. A second Ctrl-C\n"
+    "leaves at once.";
 
 class RunCommand final : public Command {
  public:
@@ -96,7 +99,12 @@ absl::StatusOr<v1::JobResult> RunCommand::Submit(Environment& environment, v1::J
   WEFT_ASSIGN_OR_RETURN(const client::Job submitted,
                         client::Client(connection).Submit(std::move(job)));
   // Ends the wait below. It fails only when the job has ended, which ends the wait as well.
-  interrupts.OnInterrupt([submitted] { submitted.Cancel().IgnoreError(); });
+  interrupts.OnInterrupt([submitted, &err = environment.err] {
+    err << absl::StrCat("\nweft run: asked to cancel job ", submitted.id(),
+                        "; one that runs ends as it ends (Ctrl-C again leaves it)\n")
+        << std::flush;
+    submitted.Cancel().IgnoreError();
+  });
   auto result = WaitForJob(environment, *connection, submitted.id(), /*timeout_ms=*/0);
   interrupts.OnInterrupt(nullptr);
   return result;
@@ -113,11 +121,16 @@ absl::StatusOr<ExitCode> RunCommand::Run(Environment& environment) {
   if (daemon != nullptr) environment.socket = daemon->socket();
   WEFT_ASSIGN_OR_RETURN(v1::JobResult result,
                         Submit(environment, std::move(file.job), *interrupts));
+  absl::Status drawn;
   if (!timeline_.empty() && result.timeline_size() > 0) {
-    WEFT_RETURN_IF_ERROR(WriteTimeline(result, timeline_, environment.out));
+    drawn = WriteTimeline(result, timeline_, environment.out);
   }
-  return ReportResult(environment, "weft run", std::move(result), files,
-                      json_ ? ReportStyle::kJson : ReportStyle::kText);
+  // Also where the timeline could not be written: the job has run, and its outputs are wanted.
+  WEFT_ASSIGN_OR_RETURN(const ExitCode code,
+                        ReportResult(environment, "weft run", std::move(result), files,
+                                     json_ ? ReportStyle::kJson : ReportStyle::kText));
+  if (!drawn.ok()) return drawn;
+  return code;
 }
 
 }  // namespace

@@ -25,8 +25,8 @@ class WaitCommand final : public Command {
   std::vector<Option> options() override {
     return {
         Argument("id", "ID", "Job, as `weft submit` or `weft jobs` prints it", &id_),
-        Value("timeout", "SECONDS", "Give up after so long (exit status 4); the job goes on",
-              &timeout_s_),
+        Value("timeout", "SECONDS",
+              "Give up after so long (exit status 4), the job goes on; 0: never", &timeout_s_),
         Value("output", "NAME=FILE", "Where an output goes (repeatable)", &outputs_,
               Completes::kFiles),
         Value("out-dir", "DIR", "Write all outputs into this folder", &out_dir_,

@@ -180,6 +180,11 @@ absl::Status BufferMismatchError(const std::string& buffer, const std::string& f
                    ". Use another name, or `weft delete ", buffer, "` first"));
 }
 
+absl::Status FileShapeError(const std::string& file, uint64_t bytes, const std::string& type) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      file, " holds ", bytes, " bytes, which do not make ", type, ": correct --dtype or --shape"));
+}
+
 absl::Status NoDaemonProgramError(const std::string& path) {
   return absl::UnavailableError(absl::StrCat(
       "there is no weftd at ", path, ", beside this program: install both into one folder"));

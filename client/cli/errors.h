@@ -86,6 +86,9 @@ absl::Status DataTypeNameError(absl::string_view text, absl::string_view nearest
 absl::Status BufferMismatchError(const std::string& buffer, const std::string& file,
                                  const std::string& got, const std::string& expected);
 
+// `weft put`: raw bytes that are not as many as --dtype and --shape say.
+absl::Status FileShapeError(const std::string& file, uint64_t bytes, const std::string& type);
+
 // ---- Programs that weft starts ------------------------------------------------------------------
 // `weft run --local` finds no weftd beside itself.
 absl::Status NoDaemonProgramError(const std::string& path);

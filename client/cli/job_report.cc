@@ -42,28 +42,35 @@ std::string SummaryOf(const v1::JobInfo& info) {
   return text;
 }
 
-std::string LineOf(const v1::JobOutput& output, const std::string& file) {
+std::string LineOf(const v1::JobOutput& output, const Bindings& files) {
   std::string line =
       absl::StrCat(Printable(output.name()), "  ", FormatDataType(output.data_type()), " ",
                    FormatShape(output.shape()), "  ");
-  absl::StrAppend(&line, file.empty() ? absl::StrCat("not written: give --output ",
-                                                     Printable(output.name()), "=FILE")
-                                      : Printable(file));
+  if (!output.file().empty()) {
+    absl::StrAppend(&line, Printable(output.file()));
+  } else if (const auto file = files.find(output.name()); file != files.end()) {
+    absl::StrAppend(&line, "not written to ", Printable(file->second));
+  } else {
+    absl::StrAppend(&line, "not written: give --output ", Printable(output.name()), "=FILE");
+  }
   return line;
 }
 
-// Writes what has a file and puts that file's name into the output, then drops the bytes.
+// Writes what has a file and puts that file's name into the output, then drops the bytes. Tries
+// every one; the first failure is returned.
 absl::Status WriteOutputs(v1::JobResult& result, const Bindings& files) {
+  absl::Status first_failure;
   for (v1::JobOutput& output : *result.mutable_outputs()) {
     const auto file = files.find(output.name());
     output.clear_file();
     if (file != files.end()) {
-      WEFT_RETURN_IF_ERROR(WriteOutput(file->second, output));
-      output.set_file(file->second);
+      absl::Status written = WriteOutput(file->second, output);
+      if (written.ok()) output.set_file(file->second);
+      first_failure.Update(std::move(written));
     }
     output.clear_data();
   }
-  return absl::OkStatus();
+  return first_failure;
 }
 
 }  // namespace
@@ -91,7 +98,7 @@ absl::StatusOr<ExitCode> ReportResult(Environment& environment, const std::strin
   if (style == ReportStyle::kText) {
     environment.err << SummaryOf(result.info()) << "\n";
     for (const v1::JobOutput& output : result.outputs()) {
-      environment.out << LineOf(output, output.file()) << "\n";
+      environment.out << LineOf(output, files) << "\n";
     }
   }
   if (!written.ok()) return written;

@@ -62,6 +62,8 @@ void Table::Print(std::ostream& out) const {
 std::string ToJson(const google::protobuf::Message& message, JsonStyle style) {
   google::protobuf::util::JsonPrintOptions options;
   options.preserve_proto_field_names = true;
+  // A script asks for a field by name, whatever its value is.
+  options.always_print_primitive_fields = true;
   options.add_whitespace = style == JsonStyle::kPretty;
   std::string json;
   const auto status = google::protobuf::util::MessageToJsonString(message, &json, options);

@@ -190,6 +190,7 @@ TextPlace PlaceOfField(absl::string_view text, const Message& message,
 }  // namespace
 
 absl::Status ParseText(absl::string_view text, Message& message) {
+  absl::ConsumePrefix(&text, "\xef\xbb\xbf");  // the byte order mark of some editors
   google::protobuf::io::ArrayInputStream input(text.data(), static_cast<int>(text.size()));
   FirstError error;
   google::protobuf::TextFormat::Parser parser;

@@ -38,8 +38,8 @@ absl::Status ChooseLaunch(PlanState& state) {
     choice.reason = "it runs once, and a graph is no slower even so";
   } else {
     choice.reason = absl::StrFormat(
-        "it is kept: about %.0f us a launch, after %.0f us to instantiate it once; through streams "
-        "%.0f us every time",
+        "it is kept, and a launch of a graph is one call however many nodes it has: about %.0f us, "
+        "after %.0f us to instantiate it once (through streams %.0f us)",
         choice.graph_launch_us, choice.instantiate_us, choice.stream_launch_us);
   }
   return absl::OkStatus();

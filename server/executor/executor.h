@@ -18,7 +18,7 @@ namespace weft::executor {
 struct ExecutorOptions {
   DeviceOptions device;
   std::string grpc_socket;  // path of the private service; made with mode 0600
-  absl::Duration spin = absl::Microseconds(50);
+  absl::Duration spin = absl::Microseconds(500);
 };
 
 // Exit statuses of the program.

@@ -57,8 +57,14 @@ TEST(JsonTest, KeepsTheNamesOfTheProto) {
   v1::JobInfo info;
   info.set_queued_ns(5);
   info.set_state(v1::JOB_STATE_QUEUED);
-  EXPECT_EQ(ToJson(info, JsonStyle::kOneLine),
-            "{\"state\":\"JOB_STATE_QUEUED\",\"queued_ns\":\"5\"}\n");
+  const std::string json = ToJson(info, JsonStyle::kOneLine);
+  EXPECT_THAT(json, HasSubstr(R"("state":"JOB_STATE_QUEUED")"));
+  EXPECT_THAT(json, HasSubstr(R"("queued_ns":"5")"));
+}
+
+TEST(JsonTest, FieldsOfZeroAreThere) {
+  EXPECT_EQ(ToJson(v1::ListJobsResponse(), JsonStyle::kOneLine),
+            "{\"jobs\":[],\"next_page_token\":\"\"}\n");
 }
 
 TEST(PrintErrorTest, EveryViolationHasItsLine) {

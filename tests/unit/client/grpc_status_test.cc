@@ -23,6 +23,15 @@ TEST(GrpcStatusTest, KeepsCodeAndText) {
               StatusIs(absl::StatusCode::kResourceExhausted, "queue full"));
 }
 
+TEST(GrpcStatusTest, AMessageOverTheSizeIsBadInputThatSaysWhatToDo) {
+  EXPECT_THAT(FromGrpcStatus(8, "Received message larger than max (9 vs. 8)", ""),
+              StatusIs(absl::StatusCode::kInvalidArgument, ::testing::HasSubstr("weft put")));
+}
+
+TEST(GrpcStatusTest, ACallThatTheServersEndCutOffIsUnavailable) {
+  EXPECT_THAT(FromGrpcStatus(1, "CANCELLED", ""), StatusIs(absl::StatusCode::kUnavailable));
+}
+
 TEST(GrpcStatusTest, AttachesFieldViolations) {
   google::rpc::BadRequest bad_request;
   for (const char* field : {"nodes[0]", "nodes[1].after[0]"}) {
