@@ -60,8 +60,8 @@ uint32_t BuffersThatFit(const Config& config) {
       uint64_t{config.max_sessions()} + config.max_prepared_graphs() + kOtherDescriptors;
   const uint64_t fit = limit.rlim_cur > others ? limit.rlim_cur - others : 1;
   if (fit >= config.max_buffers()) return config.max_buffers();
-  log::Warning("max_buffers is lowered to what the limit of open files leaves room for",
-               {{"max_buffers", absl::StrCat(fit)}, {"open_files", absl::StrCat(limit.rlim_cur)}});
+  log::Info("max_buffers is lowered to what the limit of open files leaves room for",
+            {{"max_buffers", absl::StrCat(fit)}, {"open_files", absl::StrCat(limit.rlim_cur)}});
   return static_cast<uint32_t>(fit);
 }
 
