@@ -225,8 +225,9 @@ def check_headers(build, files):
     headers = [f for f in files if f.endswith('.h') and folder_of(f)]
 
     def compile_one(path):
-        run = subprocess.run([compiler, *flags.get(os.path.dirname(path), []), '-fsyntax-only', '-x', 'c++', '-Wno-pragma-once-outside-header', '-w',
-                              os.path.join(ROOT, path)], capture_output=True, text=True, cwd=build, check=False)
+        run = subprocess.run([compiler, *flags.get(os.path.dirname(path), []), '-fsyntax-only', '-x', 'c++', '-w',
+                              '-Wno-pragma-once-outside-header', os.path.join(ROOT, path)],
+                             capture_output=True, text=True, cwd=build, check=False)
         return None if run.returncode == 0 else f'{path}: does not compile by itself:\n{run.stderr[:600]}'
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:

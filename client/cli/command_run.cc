@@ -13,6 +13,7 @@
 #include "client/cli/interrupt.h"
 #include "client/cli/job_report.h"
 #include "client/cli/local_daemon.h"
+#include "client/cli/output.h"
 #include "client/cli/timeline.h"
 #include "client/client.h"
 
@@ -126,11 +127,14 @@ absl::StatusOr<ExitCode> RunCommand::Run(Environment& environment) {
     drawn = WriteTimeline(result, timeline_, environment.out);
   }
   // Also where the timeline could not be written: the job has run, and its outputs are wanted.
-  WEFT_ASSIGN_OR_RETURN(const ExitCode code,
-                        ReportResult(environment, "weft run", std::move(result), files,
-                                     json_ ? ReportStyle::kJson : ReportStyle::kText));
-  if (!drawn.ok()) return drawn;
-  return code;
+  const absl::StatusOr<ExitCode> reported =
+      ReportResult(environment, "weft run", std::move(result), files,
+                   json_ ? ReportStyle::kJson : ReportStyle::kText);
+  if (drawn.ok()) return reported;
+  if (reported.ok() && *reported == ExitCode::kOk) return drawn;
+  // Both went wrong: the exit status is that of the job or its outputs.
+  PrintError(environment.err, "weft run", drawn);
+  return reported;
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/status_macros.h"
 #include "client/cli/command.h"
+#include "client/cli/errors.h"
 #include "client/cli/output.h"
 #include "client/connection.h"
 #include "client/retry.h"
@@ -42,9 +43,10 @@ void PrintStatus(std::ostream& out, const v1::ServerStatus& status) {
 }
 
 bool Serves(const v1::ServerStatus& status) {
-  return std::all_of(status.devices().begin(), status.devices().end(), [](const auto& device) {
-    return device.executor_state() == v1::EXECUTOR_STATE_SERVING;
-  });
+  return !status.draining() && !status.devices().empty() &&
+         std::all_of(status.devices().begin(), status.devices().end(), [](const auto& device) {
+           return device.executor_state() == v1::EXECUTOR_STATE_SERVING;
+         });
 }
 
 class StatusCommand final : public Command {
@@ -85,7 +87,7 @@ class StatusCommand final : public Command {
           absl::IsUnavailable(response.status()) || (response.ok() && !Serves(response->status()));
       if (wait_s_ == 0 || !may_come) return response;
       const std::optional<absl::Duration> pause = backoff.Next();
-      if (!pause.has_value()) return response;
+      if (!pause.has_value()) return response.ok() ? NotServingError(wait_s_) : response.status();
       absl::SleepFor(*pause);
     }
   }

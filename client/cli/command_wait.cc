@@ -68,7 +68,7 @@ absl::StatusOr<Bindings> WaitCommand::PlanFiles(const v1::JobResult& result,
 
 absl::StatusOr<ExitCode> WaitCommand::Run(Environment& environment) {
   WEFT_ASSIGN_OR_RETURN(Bindings outputs, ParseBindings("output", outputs_));
-  if (timeout_s_ < 0 || timeout_s_ > 1e9) {
+  if (!(timeout_s_ >= 0 && timeout_s_ <= 1e9)) {  // NaN is out of every range
     return absl::InvalidArgumentError("--timeout: give seconds from 0 to 1000000000");
   }
   // 0 on the wire means "no limit".

@@ -185,6 +185,12 @@ absl::Status FileShapeError(const std::string& file, uint64_t bytes, const std::
       file, " holds ", bytes, " bytes, which do not make ", type, ": correct --dtype or --shape"));
 }
 
+absl::Status NotServingError(double seconds) {
+  return absl::UnavailableError(
+      absl::StrCat("weftd does not serve with all its devices after ", seconds,
+                   " s: `weft status` and `weft devices` show what is missing, its log says why"));
+}
+
 absl::Status NoDaemonProgramError(const std::string& path) {
   return absl::UnavailableError(absl::StrCat(
       "there is no weftd at ", path, ", beside this program: install both into one folder"));

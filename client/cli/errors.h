@@ -89,6 +89,9 @@ absl::Status BufferMismatchError(const std::string& buffer, const std::string& f
 // `weft put`: raw bytes that are not as many as --dtype and --shape say.
 absl::Status FileShapeError(const std::string& file, uint64_t bytes, const std::string& type);
 
+// `weft status --wait` is over, and weftd answers but does not serve.
+absl::Status NotServingError(double seconds);
+
 // ---- Programs that weft starts ------------------------------------------------------------------
 // `weft run --local` finds no weftd beside itself.
 absl::Status NoDaemonProgramError(const std::string& path);

@@ -229,8 +229,9 @@ void GrpcExecutorClient::Import(const ImportEntry& entry, DoneStatus done) {
   message.tag = entry.id.value();
   const absl::Status sent = connection_.socket->Send(message, {entry.fd->get()});
   // Without the descriptor the executor would wait for it; it is being lost in any case.
-  if (!sent.ok())
+  if (!sent.ok()) {
     return Fail(absl::UnavailableError(sent.message()), Failure::kAny, std::move(done));
+  }
   executor_v1::ImportRequest request;
   request.set_tag(entry.id.value());
   request.set_allocated_bytes(entry.allocated_bytes);

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,10 +35,12 @@ std::vector<std::string> BadJobs() {
 
 class BadInputTest : public WeftTest {
  protected:
-  // Nobody but the asker is connected, and nothing runs.
-  v1::ServerStatus AwaitIdle() {
-    return AwaitStatus([](const v1::ServerStatus& now) {
-      return now.sessions() == 1 && now.jobs_running() == 0 && now.jobs_queued() == 0;
+  // Nobody but the asker is connected, nothing runs, and `condition`, asked while the asker is
+  // connected, holds.
+  v1::ServerStatus AwaitIdle(const std::function<bool()>& condition) {
+    return AwaitStatus([&condition](const v1::ServerStatus& now) {
+      return now.sessions() == 1 && now.jobs_running() == 0 && now.jobs_queued() == 0 &&
+             condition();
     });
   }
 };
@@ -46,9 +50,14 @@ TEST_F(BadInputTest, EachIsRefusedWithOneMessageAndLeavesNothingBehind) {
   ASSERT_GT(files.size(), 50u);
   StartDaemon();
   ASSERT_EQ(RunCanary(), 0);  // its prepared graph stays in the cache
-  const v1::ServerStatus before = AwaitIdle();
-  const auto daemon_fds = testing::LeakBaseline::Take(daemon_->pid());
-  const auto executor_fds = testing::LeakBaseline::Take(ExecutorPid());
+  const int executor_pid = ExecutorPid();
+  std::optional<testing::LeakBaseline> daemon_fds;
+  std::optional<testing::LeakBaseline> executor_fds;
+  const v1::ServerStatus before = AwaitIdle([&] {
+    daemon_fds = testing::LeakBaseline::Take(daemon_->pid());
+    executor_fds = testing::LeakBaseline::Take(executor_pid);
+    return true;
+  });
 
   for (const std::string& file : files) {
     SCOPED_TRACE(file);
@@ -61,14 +70,16 @@ TEST_F(BadInputTest, EachIsRefusedWithOneMessageAndLeavesNothingBehind) {
     ASSERT_EQ(canary.exit_code, 0) << canary.err;
   }
 
-  const v1::ServerStatus after = AwaitIdle();
+  // The socket of a session is closed a moment after the session has ended.
+  const v1::ServerStatus after =
+      AwaitIdle([&] { return daemon_fds->Leaked().empty() && executor_fds->Leaked().empty(); });
   EXPECT_EQ(after.buffers(), before.buffers());
   EXPECT_EQ(after.buffer_bytes(), before.buffer_bytes());
   EXPECT_EQ(after.prepared_graphs(), before.prepared_graphs());
   EXPECT_EQ(after.devices(0).free_memory_bytes(), before.devices(0).free_memory_bytes());
   EXPECT_EQ(after.devices(0).executor_pid(), before.devices(0).executor_pid());
-  EXPECT_THAT(daemon_fds.Leaked(), IsEmpty());
-  EXPECT_THAT(executor_fds.Leaked(), IsEmpty());
+  EXPECT_THAT(daemon_fds->Leaked(), IsEmpty());
+  EXPECT_THAT(executor_fds->Leaked(), IsEmpty());
 }
 
 TEST_F(BadInputTest, FaultsArriveOverTheApiAsFieldViolations) {

@@ -222,6 +222,49 @@ TEST_F(AppTest, AnOutputThatCannotBeWrittenIsExitStatus8) {
   EXPECT_EQ(Run({"run", WriteJob(), "--output=y=" + dir_.path()}), ExitCode::kOutput);
 }
 
+TEST_F(AppTest, AnOutputBehindOneThatCannotBeWrittenIsWritten) {
+  v1::JobResult result = Result(v1::JOB_STATE_SUCCEEDED);
+  for (const char* name : {"y", "z"}) {
+    v1::JobOutput& output = *result.add_outputs();
+    output.set_name(name);
+    output.add_shape(1);
+    output.set_data("a");
+  }
+  ExpectJob(result);
+  const std::string job = dir_.WriteFile("two.textproto", R"(
+      buffers { name: "x" shape: 1 }
+      nodes { fill { dst { buffer: "x" } } }
+      nodes { download { src { buffer: "x" } output: "y" } }
+      nodes { download { src { buffer: "x" } output: "z" } })");
+  EXPECT_EQ(Run({"run", job, "--output=y=" + dir_.path(), "--output=z=" + dir_.File("z.raw")}),
+            ExitCode::kOutput);
+  EXPECT_EQ(weft::testing::ReadFile(dir_.File("z.raw")), "a");
+  EXPECT_THAT(out_.str(), AllOf(HasSubstr("y  u8 [1]  not written to " + dir_.path()),
+                                HasSubstr("z  u8 [1]  " + dir_.File("z.raw"))));
+}
+
+TEST_F(AppTest, ATimelineThatCannotBeWrittenLosesNoOutput) {
+  v1::JobResult result = Result(v1::JOB_STATE_SUCCEEDED);
+  result.add_timeline()->set_node("up");
+  v1::JobOutput& output = *result.add_outputs();
+  output.set_name("y");
+  output.add_shape(1);
+  output.set_data("a");
+  ExpectJob(result);
+  EXPECT_EQ(Run({"run", WriteJob(), "--timeline=/nope/t"}), ExitCode::kOutput);
+  EXPECT_THAT(err_.str(), HasSubstr("/nope/t"));
+  EXPECT_THAT(out_.str(), HasSubstr("y  u8 [1]  " + dir_.File("out.npy")));
+}
+
+TEST_F(AppTest, AFailedJobIsExitStatus1ThoughItsTimelineCannotBeWrittenEither) {
+  v1::JobResult result = Result(v1::JOB_STATE_FAILED);
+  result.mutable_info()->mutable_error()->set_message("because");
+  result.add_timeline()->set_node("up");
+  ExpectJob(result);
+  EXPECT_EQ(Run({"run", WriteJob(), "--timeline=/nope/t"}), ExitCode::kJobFailed);
+  EXPECT_THAT(err_.str(), AllOf(HasSubstr("because"), HasSubstr("/nope/t")));
+}
+
 TEST_F(AppTest, SubmitPrintsTheIdAlone) {
   v1::SubmitResponse response;
   response.set_job_id("12");
@@ -349,6 +392,33 @@ TEST_F(AppTest, KernelsAreListedAndExplained) {
   EXPECT_THAT(out_.str(), AllOf(HasSubstr("\"kernels\": ["), HasSubstr("\"is_buffer\": true")));
   EXPECT_EQ(Run({"kernels", "axpi"}), ExitCode::kRefused);
   EXPECT_THAT(err_.str(), HasSubstr("axpy"));
+}
+
+TEST_F(AppTest, SecondsThatAreNoNumberAreBadInput) {
+  EXPECT_EQ(Run({"wait", "7", "--timeout=nan"}), ExitCode::kBadInput);
+  EXPECT_EQ(Run({"status", "--wait=nan"}), ExitCode::kBadInput);
+}
+
+TEST_F(AppTest, StatusWaitsUntilEveryDeviceServes) {
+  v1::GetStatusResponse none;
+  v1::GetStatusResponse starting;
+  starting.mutable_status()->add_devices()->set_executor_state(v1::EXECUTOR_STATE_STARTING);
+  v1::GetStatusResponse serving;
+  serving.mutable_status()->add_devices()->set_executor_state(v1::EXECUTOR_STATE_SERVING);
+  EXPECT_CALL(*connection_, GetStatus)
+      .WillOnce(Return(absl::UnavailableError("no weftd")))
+      .WillOnce(Return(none))
+      .WillOnce(Return(starting))
+      .WillOnce(Return(serving));
+  EXPECT_EQ(Run({"status", "--wait=60"}), ExitCode::kOk);
+}
+
+TEST_F(AppTest, StatusWhoseWaitIsOverIsExitStatus3) {
+  v1::GetStatusResponse down;
+  down.mutable_status()->add_devices()->set_executor_state(v1::EXECUTOR_STATE_DOWN);
+  EXPECT_CALL(*connection_, GetStatus).WillRepeatedly(Return(down));
+  EXPECT_EQ(Run({"status", "--wait=0.001"}), ExitCode::kNoServer);
+  EXPECT_THAT(err_.str(), HasSubstr("does not serve with all its devices"));
 }
 
 TEST_F(AppTest, StatusShowsLimits) {
