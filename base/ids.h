@@ -14,6 +14,7 @@ class StrongId {
   constexpr StrongId() = default;
   constexpr explicit StrongId(Rep value) : value_(value) {}
   constexpr Rep value() const { return value_; }
+  // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the comparison's own 0 for a pointer
   friend constexpr auto operator<=>(StrongId, StrongId) = default;
   template <typename H>
   friend H AbslHashValue(H h, StrongId id) {

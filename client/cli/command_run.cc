@@ -127,7 +127,7 @@ absl::StatusOr<ExitCode> RunCommand::Run(Environment& environment) {
     drawn = WriteTimeline(result, timeline_, environment.out);
   }
   // Also where the timeline could not be written: the job has run, and its outputs are wanted.
-  const absl::StatusOr<ExitCode> reported =
+  absl::StatusOr<ExitCode> reported =
       ReportResult(environment, "weft run", std::move(result), files,
                    json_ ? ReportStyle::kJson : ReportStyle::kText);
   if (drawn.ok()) return reported;
