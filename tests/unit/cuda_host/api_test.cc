@@ -248,6 +248,8 @@ TEST_F(ApiTest, AsynchronousCopyTakesSmallPageableBytesAtTheCall) {
   CUdeviceptr address = 0;
   ASSERT_EQ(cuMemAlloc(&address, 16), CUDA_SUCCESS);
   ASSERT_EQ(cuMemsetD8Async(address, 0, 16, stream), CUDA_SUCCESS);
+  // Or it might clear the word only after the other stream has set it.
+  ASSERT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
   ASSERT_EQ(cuStreamWaitValue64(stream, address, 1, CU_STREAM_WAIT_VALUE_EQ), CUDA_SUCCESS);
   uint64_t value = 7;
   const auto source = reinterpret_cast<CUdeviceptr>(&value);
