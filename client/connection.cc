@@ -4,6 +4,8 @@
 #include <grpcpp/alarm.h>
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
+#include <grpcpp/completion_queue.h>
+#include <grpcpp/support/async_unary_call.h>
 #include <grpcpp/support/client_callback.h>
 #include <grpcpp/support/sync_stream.h>
 
@@ -12,12 +14,14 @@
 #include <chrono>
 #include <filesystem>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_format.h"
 #include "absl/synchronization/notification.h"
 #include "base/clock.h"
 #include "base/status_macros.h"
+#include "client/call_waiter.h"
 #include "client/channel.h"
 #include "client/errors.h"
 #include "client/grpc_status.h"
@@ -43,6 +47,12 @@ struct CallRules {
 absl::Status ToStatus(const grpc::Status& status) {
   return FromGrpcStatus(status.error_code(), status.error_message(), status.error_details());
 }
+
+// The stub's function that begins a unary call whose answer comes through a completion queue. Its
+// blocking function would do, but for how it waits (call_waiter.h).
+template <typename Stub, typename Request, typename Response>
+using BeginUnary = std::unique_ptr<grpc::ClientAsyncResponseReader<Response>> (Stub::*)(
+    grpc::ClientContext*, const Request&, grpc::CompletionQueue*);
 
 // A request without id may have been carried out although its answer was lost.
 Repeat RepeatOf(const std::string& request_id) {
@@ -80,6 +90,7 @@ class GrpcConnection final : public Connection,
   explicit GrpcConnection(ConnectionOptions options)
       : options_(std::move(options)),
         clock_(options_.clock != nullptr ? *options_.clock : Clock::Real()),
+        waiter_(SpinLimit(options_.spin, std::thread::hardware_concurrency())),
         wire_(std::make_shared<Wire>(MakeChannel(options_.socket))) {}
   ~GrpcConnection() override {
     if (has_called_back_) ReleaseElsewhere(std::move(wire_));
@@ -87,21 +98,21 @@ class GrpcConnection final : public Connection,
 
   absl::StatusOr<v1::SubmitResponse> Submit(const v1::SubmitRequest& request) override {
     const Duration duration = request.wait() ? Duration::kWaitsForJobs : Duration::kShort;
-    return Call(wire_->jobs, &v1::JobService::Stub::Submit, request,
+    return Call(wire_->jobs, &v1::JobService::Stub::AsyncSubmit, request,
                 {RepeatOf(request.request_id()), duration});
   }
   absl::StatusOr<v1::WaitResponse> Wait(const v1::WaitRequest& request) override {
-    return Call(wire_->jobs, &v1::JobService::Stub::Wait, request,
+    return Call(wire_->jobs, &v1::JobService::Stub::AsyncWait, request,
                 {Repeat::kSafe, Duration::kWaitsForJobs});
   }
   absl::StatusOr<v1::GetJobResponse> GetJob(const v1::GetJobRequest& request) override {
-    return Call(wire_->jobs, &v1::JobService::Stub::Get, request, {});
+    return Call(wire_->jobs, &v1::JobService::Stub::AsyncGet, request, {});
   }
   absl::StatusOr<v1::ListJobsResponse> ListJobs(const v1::ListJobsRequest& request) override {
-    return Call(wire_->jobs, &v1::JobService::Stub::List, request, {});
+    return Call(wire_->jobs, &v1::JobService::Stub::AsyncList, request, {});
   }
   absl::StatusOr<v1::CancelResponse> Cancel(const v1::CancelRequest& request) override {
-    return Call(wire_->jobs, &v1::JobService::Stub::Cancel, request, {});
+    return Call(wire_->jobs, &v1::JobService::Stub::AsyncCancel, request, {});
   }
   absl::Status Watch(const v1::WatchRequest& request, const StateCallback& on_state) override;
 
@@ -111,18 +122,18 @@ class GrpcConnection final : public Connection,
   // Not repeated: the second try would find the buffer that the first one made.
   absl::StatusOr<v1::CreateBufferResponse> CreateBuffer(
       const v1::CreateBufferRequest& request) override {
-    return Call(wire_->buffers, &v1::BufferService::Stub::Create, request, {Repeat::kNever});
+    return Call(wire_->buffers, &v1::BufferService::Stub::AsyncCreate, request, {Repeat::kNever});
   }
   absl::StatusOr<v1::GetBufferResponse> GetBuffer(const v1::GetBufferRequest& request) override {
-    return Call(wire_->buffers, &v1::BufferService::Stub::Get, request, {});
+    return Call(wire_->buffers, &v1::BufferService::Stub::AsyncGet, request, {});
   }
   absl::StatusOr<v1::ListBuffersResponse> ListBuffers(
       const v1::ListBuffersRequest& request) override {
-    return Call(wire_->buffers, &v1::BufferService::Stub::List, request, {});
+    return Call(wire_->buffers, &v1::BufferService::Stub::AsyncList, request, {});
   }
   absl::StatusOr<v1::DeleteBufferResponse> DeleteBuffer(
       const v1::DeleteBufferRequest& request) override {
-    return Call(wire_->buffers, &v1::BufferService::Stub::Delete, request, {Repeat::kNever});
+    return Call(wire_->buffers, &v1::BufferService::Stub::AsyncDelete, request, {Repeat::kNever});
   }
   absl::StatusOr<v1::WriteBufferResponse> Write(const v1::BufferRef& buffer, uint64_t offset_bytes,
                                                 std::span<const std::byte> bytes) override;
@@ -130,28 +141,28 @@ class GrpcConnection final : public Connection,
 
   // Repeated: what a lost answer left prepared went with the broken connection.
   absl::StatusOr<v1::PrepareResponse> Prepare(const v1::PrepareRequest& request) override {
-    return Call(wire_->graphs, &v1::GraphService::Stub::Prepare, request, {});
+    return Call(wire_->graphs, &v1::GraphService::Stub::AsyncPrepare, request, {});
   }
   absl::StatusOr<v1::LaunchResponse> Launch(const v1::LaunchRequest& request) override {
     const Duration duration = request.wait() ? Duration::kWaitsForJobs : Duration::kShort;
-    return Call(wire_->graphs, &v1::GraphService::Stub::Launch, request,
+    return Call(wire_->graphs, &v1::GraphService::Stub::AsyncLaunch, request,
                 {RepeatOf(request.request_id()), duration});
   }
   void LaunchAsync(const v1::LaunchRequest& request, Callback<v1::LaunchResponse> done) override;
   absl::StatusOr<v1::ReleaseResponse> Release(const v1::ReleaseRequest& request) override {
-    return Call(wire_->graphs, &v1::GraphService::Stub::Release, request, {Repeat::kNever});
+    return Call(wire_->graphs, &v1::GraphService::Stub::AsyncRelease, request, {Repeat::kNever});
   }
 
   absl::StatusOr<v1::ListDevicesResponse> ListDevices(
       const v1::ListDevicesRequest& request) override {
-    return Call(wire_->devices, &v1::DeviceService::Stub::ListDevices, request, {});
+    return Call(wire_->devices, &v1::DeviceService::Stub::AsyncListDevices, request, {});
   }
   absl::StatusOr<v1::ListKernelsResponse> ListKernels(
       const v1::ListKernelsRequest& request) override {
-    return Call(wire_->devices, &v1::DeviceService::Stub::ListKernels, request, {});
+    return Call(wire_->devices, &v1::DeviceService::Stub::AsyncListKernels, request, {});
   }
   absl::StatusOr<v1::GetStatusResponse> GetStatus(const v1::GetStatusRequest& request) override {
-    return Call(wire_->devices, &v1::DeviceService::Stub::GetStatus, request, {});
+    return Call(wire_->devices, &v1::DeviceService::Stub::AsyncGetStatus, request, {});
   }
 
   // Of every call: no system call here. Connections differ by their first seed.
@@ -172,14 +183,16 @@ class GrpcConnection final : public Connection,
  private:
   // One try, and further ones as `rules` allow.
   template <typename Stub, typename Request, typename Response>
-  absl::StatusOr<Response> Call(Stub& stub,
-                                grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
-                                                             Response*),
+  absl::StatusOr<Response> Call(Stub& stub, BeginUnary<Stub, Request, Response> begin,
                                 const Request& request, CallRules rules) {
     Response response;
     const absl::Status status = Retry(rules, [&](grpc::ClientContext& context) {
       response.Clear();
-      return ToStatus((stub.*method)(&context, request, &response));
+      grpc::CompletionQueue queue;
+      grpc::Status answer;
+      (stub.*begin)(&context, request, &queue)->Finish(&response, &answer, nullptr);
+      waiter_.Wait(queue);
+      return ToStatus(answer);
     });
     if (!status.ok()) return status;
     return response;
@@ -212,6 +225,7 @@ class GrpcConnection final : public Connection,
 
   const ConnectionOptions options_;
   const Clock& clock_;
+  CallWaiter waiter_;
   std::shared_ptr<Wire> wire_;
   std::atomic<uint32_t> seed_ = static_cast<uint32_t>(RandomBits());
   std::atomic<bool> has_called_back_ = false;  // a call that does not block was made

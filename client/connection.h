@@ -43,6 +43,11 @@ struct ConnectionOptions {
   // Limit for one try of a call that does not wait for a job. Calls that wait have none of their
   // own.
   absl::Duration call_timeout = absl::Seconds(60);
+  // How long the thread of a call that blocks spins at most before it sleeps. A spinning one has its
+  // answer sooner, by what it takes to wake a thread; how long pays is learnt from the last calls, and
+  // calls that last longer than this soon spin no more. Zero: never. On fewer than 4 processors no
+  // call spins.
+  absl::Duration spin = absl::Microseconds(500);
   // Bytes of one message of Write.
   size_t chunk_bytes = 1 << 20;
   // nullptr: the system's.
