@@ -3,7 +3,8 @@
 
   scripts/make_errors_doc.py > docs/errors.md
 
-The texts are those of the code; ‹…› stands for a value. Causes come from the comments of the functions and of their
+The texts are those of the code; ‹…› stands for a value. A function whose text is put together in several ways says in its
+first comment, `// Reads: TEXT`, what a user sees. Causes come from the comments of the functions and of their
 groups, so that a new error without a word about it is seen in review.
 """
 import os
@@ -75,8 +76,19 @@ SILENT = {'absl', 'StrCat', 'std', 'move', 'return', 'string', 'Quote', 'CHexEsc
           'auto', 'uint64_t', 'empty', 'text', 'static_cast', 'status', 'Status', 'if', 'node', 'part', 'for'}
 
 
+STATED = re.compile(r'\A\s*// Reads: (.*(?:\n\s*// .*)*)')
+LAMBDA = re.compile(r'\bauto \w+ = \[.*?\n  \};', re.S)
+# The name of a field before the message.
+FIELD_NAME = re.compile(r'^(nodes|options)?[\w\[\].]*$')
+
+
 def text_of(body):
     """The message of a function's last return, values as ‹names›."""
+    if stated := STATED.match(body):
+        return re.sub(r'\s*\n\s*// ', ' ', stated.group(1))
+    body = LAMBDA.sub('', body)
+    if re.search(r'FieldError\([^"]*\?', body):  # one of two fields; the message follows
+        body = 'return ' + body[body.index('StrCat('):]
     start = body.rfind('return')
     if body.count('return') > 1 and len(body) < 900:
         start = body.find('return')
@@ -86,12 +98,16 @@ def text_of(body):
     for literal, word, call in PIECE.findall(text):
         if literal or not word:
             text = literal.replace('\\"', '"').replace('\\\\', '\\')
-            if text and not re.match(r'^(nodes|options)?[\w\[\].]*$', text):
+            if text.startswith(']') and FIELD_NAME.match(text):
+                pieces.pop()  # the index in the field's name
+            elif text and (pieces or not FIELD_NAME.match(text)):
                 pieces.append(text)
         else:
             name = word.split('::')[-1].split('.')[-1]
-            if call or name in SILENT or name.endswith('Error') or name.startswith('k'):
+            if call or name in SILENT or name.endswith('Error'):
                 continue
+            if re.match('k[A-Z]', name):  # a constant
+                name = re.sub('(?<!^)([A-Z])', r' \1', name[1:]).lower()
             pieces.append(f'‹{name.replace("_", " ")}›')
     text = ''.join(pieces)
     return re.sub(r'(‹[^›]*›)(?=‹)', r'\1 ', re.sub(r'\s+', ' ', text)).strip()

@@ -120,6 +120,8 @@ std::string NodePlace::Field(absl::string_view part) const {
 }
 
 FieldViolation BadName(std::string field, absl::string_view what, absl::string_view name) {
+  // Reads: ‹what› name "‹name›" has ‹size› bytes (or: has a character that names do not have; or: a
+  // ‹what› needs a name); use ‹name rule›
   if (name.empty())
     return {std::move(field), absl::StrCat("a ", what, " needs a name: ", kNameRule)};
   std::string why = name.size() > kMaxNameBytes

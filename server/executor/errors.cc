@@ -60,6 +60,8 @@ absl::Status UnknownSymbolError(absl::string_view symbol) {
 }
 
 absl::Status KernelFaultError(const absl::Status& cause, const FaultSuspects& suspects) {
+  // Reads: job "‹job›" node "‹node›": ‹cause› (or: ‹cause›: in one of the ‹count› kernel nodes
+  // (‹names›); or: ‹cause›: the fault of one of ‹count› jobs in flight; the device does not tell which)
   if (suspects.launches_in_flight > 1 && suspects.job.empty() && suspects.kernel_nodes.empty()) {
     return absl::Status(
         cause.code(),
