@@ -12,12 +12,13 @@ namespace {
 
 std::vector<KernelSchema> BuiltinSchemas() {
   return {
-      AddSchema(),          AddRowsSchema(),   AxpySchema(),          CastSchema(),
-      ClampSchema(),        CopySchema(),      ExclusiveScanSchema(), FillSchema(),
-      GaussianBlurSchema(), HistogramSchema(), InclusiveScanSchema(), IotaSchema(),
-      MatmulSchema(),       MulSchema(),       ReduceMaxSchema(),     ReduceMinSchema(),
-      ReduceSumSchema(),    RgbToGraySchema(), ScaleSchema(),         SobelSchema(),
-      SoftmaxSchema(),      SpinSchema(),      Stencil5Schema(),      TransposeSchema(),
+      AddSchema(),       AddRowsSchema(),      AxpySchema(),          CastSchema(),
+      ClampSchema(),     CopySchema(),         ExclusiveScanSchema(), FillSchema(),
+      GatherSchema(),    GaussianBlurSchema(), HistogramSchema(),     InclusiveScanSchema(),
+      IotaSchema(),      MatmulSchema(),       MulSchema(),           ReduceMaxSchema(),
+      ReduceMinSchema(), ReduceSumSchema(),    RgbToGraySchema(),     ScaleSchema(),
+      ScatterSchema(),   SobelSchema(),        SoftmaxSchema(),       SpinSchema(),
+      Stencil5Schema(),  TransposeSchema(),
   };
 }
 

@@ -1,4 +1,5 @@
 #include "kernels/builtin/elementwise.cu"
+#include "kernels/builtin/gather.cu"
 #include "kernels/builtin/histogram.cu"
 #include "kernels/builtin/image.cu"
 #include "kernels/builtin/matrix.cu"

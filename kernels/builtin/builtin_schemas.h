@@ -10,6 +10,8 @@ KernelSchema FillSchema();
 KernelSchema IotaSchema();
 KernelSchema CopySchema();
 KernelSchema CastSchema();
+KernelSchema GatherSchema();
+KernelSchema ScatterSchema();
 KernelSchema AxpySchema();
 KernelSchema ScaleSchema();
 KernelSchema AddSchema();

@@ -11,6 +11,7 @@ HostEntries ScanEntries();
 HostEntries MatrixEntries();
 HostEntries ImageEntries();
 HostEntries HistogramEntries();
+HostEntries GatherEntries();
 HostEntries SpinEntries();
 
 }  // namespace weft::kernels

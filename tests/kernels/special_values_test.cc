@@ -19,16 +19,6 @@ constexpr DType kFloats[] = {DType::kF32, DType::kF64, DType::kF16, DType::kBF16
 
 const KernelSchema& Kernel(const char* name) { return *Registry::Builtin().Find(name); }
 
-std::vector<uint8_t> Encode(DType dtype, const Values& values) {
-  std::vector<uint8_t> bytes;
-  for (const Value value : values) {
-    const uint64_t bits = EncodeExact(dtype, value);
-    const auto* first = reinterpret_cast<const uint8_t*>(&bits);
-    bytes.insert(bytes.end(), first, first + SizeOf(dtype));
-  }
-  return bytes;
-}
-
 // Runs the problem and compares every written buffer with what it expects.
 void Check(const Problem& problem) {
   SCOPED_TRACE(problem.schema().name + " of " + std::string(NameOf(problem.dtype())));

@@ -144,6 +144,17 @@ uint64_t EncodeExact(DType dtype, Value value) {
   return sign | static_cast<uint64_t>(biased > 0 ? biased : 0) << format.mantissa_bits | mantissa;
 }
 
+std::vector<uint8_t> Encode(DType dtype, const Values& values) {
+  std::vector<uint8_t> bytes;
+  bytes.reserve(values.size() * SizeOf(dtype));
+  for (const Value value : values) {
+    const uint64_t bits = EncodeExact(dtype, value);
+    const auto* first = reinterpret_cast<const uint8_t*>(&bits);
+    bytes.insert(bytes.end(), first, first + SizeOf(dtype));
+  }
+  return bytes;
+}
+
 Value Wrap(DType dtype, Value value) {
   const uint64_t bits = EncodeExact(dtype, value);
   return DecodeOne(dtype, reinterpret_cast<const uint8_t*>(&bits));

@@ -18,6 +18,8 @@ Values Decode(DType dtype, absl::Span<const uint8_t> bytes);
 Value DecodeOne(DType dtype, const uint8_t* bytes);
 // The bit pattern of `value`, which must be representable (or NaN, or infinite for floats).
 uint64_t EncodeExact(DType dtype, Value value);
+// The bytes of such values, one after the other.
+std::vector<uint8_t> Encode(DType dtype, const Values& values);
 
 // `value` modulo 2^width, as the integer type has it. REQUIRES: an integer below 2^63 in magnitude.
 Value Wrap(DType dtype, Value value);

@@ -30,7 +30,8 @@ TEST(RegistryTest, HasTheKernelsThatJobsName) {
                             "clamp",          "reduce_sum",     "reduce_min", "reduce_max",
                             "inclusive_scan", "exclusive_scan", "histogram",  "transpose",
                             "matmul",         "add_rows",       "softmax",    "gaussian_blur",
-                            "sobel",          "rgb_to_gray",    "stencil5",   "spin"}));
+                            "sobel",          "rgb_to_gray",    "stencil5",   "spin",
+                            "gather",         "scatter"}));
   EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
 }
 
