@@ -12,13 +12,14 @@ namespace {
 
 std::vector<KernelSchema> BuiltinSchemas() {
   return {
-      AddSchema(),       AddRowsSchema(),      AxpySchema(),          CastSchema(),
-      ClampSchema(),     CopySchema(),         ExclusiveScanSchema(), FillSchema(),
-      GatherSchema(),    GaussianBlurSchema(), HistogramSchema(),     InclusiveScanSchema(),
-      IotaSchema(),      MatmulSchema(),       MulSchema(),           ReduceMaxSchema(),
-      ReduceMinSchema(), ReduceSumSchema(),    RgbToGraySchema(),     ScaleSchema(),
-      ScatterSchema(),   SobelSchema(),        SoftmaxSchema(),       SpinSchema(),
-      Stencil5Schema(),  TransposeSchema(),
+      AddSchema(),          AddRowsSchema(),       ArgmaxSchema(),        ArgminSchema(),
+      AxpySchema(),         CastSchema(),          ClampSchema(),         CopySchema(),
+      DotSchema(),          ExclusiveScanSchema(), FillSchema(),          GatherSchema(),
+      GaussianBlurSchema(), HistogramSchema(),     InclusiveScanSchema(), IotaSchema(),
+      MatmulSchema(),       MulSchema(),           ReduceMaxSchema(),     ReduceMinSchema(),
+      ReduceSumSchema(),    RgbToGraySchema(),     ScaleSchema(),         ScatterSchema(),
+      SobelSchema(),        SoftmaxSchema(),       SpinSchema(),          Stencil5Schema(),
+      TransposeSchema(),
   };
 }
 

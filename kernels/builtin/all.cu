@@ -1,3 +1,5 @@
+#include "kernels/builtin/arg.cu"
+#include "kernels/builtin/dot.cu"
 #include "kernels/builtin/elementwise.cu"
 #include "kernels/builtin/gather.cu"
 #include "kernels/builtin/histogram.cu"

@@ -10,7 +10,7 @@ std::vector<weft_host_kernel> AllEntries() {
   std::vector<weft_host_kernel> all;
   for (const HostEntries& part :
        {ElementwiseEntries(), ReduceEntries(), ScanEntries(), MatrixEntries(), ImageEntries(),
-        HistogramEntries(), GatherEntries(), SpinEntries()}) {
+        HistogramEntries(), GatherEntries(), DotEntries(), ArgEntries(), SpinEntries()}) {
     all.insert(all.end(), part.entries, part.entries + part.count);
   }
   return all;

@@ -12,6 +12,8 @@ HostEntries MatrixEntries();
 HostEntries ImageEntries();
 HostEntries HistogramEntries();
 HostEntries GatherEntries();
+HostEntries DotEntries();
+HostEntries ArgEntries();
 HostEntries SpinEntries();
 
 }  // namespace weft::kernels

@@ -42,6 +42,41 @@ __device__ A CombineBlock(A value, bool nan) {
   return value;
 }
 
+// A thread's lanes combined in order.
+template <typename Op, int kCount, typename A>
+__device__ __forceinline__ A CombineLanes(const A (&lanes)[kCount]) {
+  A value = lanes[0];
+#pragma unroll
+  for (int j = 1; j < kCount; ++j) value = Op::Combine(value, lanes[j]);
+  return value;
+}
+
+// visit(j, i, src[i], more[i]...) for this thread's elements of first … last - 1, in order; j is the lane of the thread
+// that the element belongs to. REQUIRES: kReduceThreads threads; `first` is a multiple of kPack or there is no element.
+template <typename T, typename Visit, typename... More>
+__device__ __forceinline__ void VisitChunk(int64_t first, int64_t last, const T* src, Visit visit,
+                                           const More*... more) {
+  using Packed = Pack<T, kPack<T>>;
+  const bool aligned =
+      IsAligned<T, kPack<T>>(src + first) && (IsAligned<T, kPack<T>>(more + first) && ... && true);
+  for (int64_t i = first + static_cast<int64_t>(threadIdx.x) * kPack<T>; i < last;
+       i += kReduceThreads * kPack<T>) {
+    if (aligned && i + kPack<T> <= last) {
+      const auto visit_pack = [&](const auto&... pack) {
+#pragma unroll
+        for (int j = 0; j < kPack<T>; ++j) visit(j, i + j, pack.values[j]...);
+      };
+      visit_pack(Packed(*reinterpret_cast<const Packed*>(src + i)),
+                 Packed(*reinterpret_cast<const Packed*>(more + i))...);
+    } else {
+#pragma unroll
+      for (int j = 0; j < kPack<T>; ++j) {
+        if (i + j < last) visit(j, i + j, src[i + j], more[i + j]...);
+      }
+    }
+  }
+}
+
 // Elements first … last - 1, in thread 0. REQUIRES: as CombineBlock.
 template <typename Op, typename A, typename T>
 __device__ A ReduceChunk(const T* src, int64_t first, int64_t last) {
@@ -49,29 +84,12 @@ __device__ A ReduceChunk(const T* src, int64_t first, int64_t last) {
   bool nan = false;
 #pragma unroll
   for (int j = 0; j < kPack<T>; ++j) lanes[j] = Op::template Identity<A>();
-  const auto take = [&](int j, T element) {
+  VisitChunk(first, last, src, [&](int j, int64_t, T element) {
     const A value = static_cast<A>(Load(element));
     if constexpr (Op::kWatchesNan) nan |= IsNan(value);
     lanes[j] = Op::Combine(lanes[j], value);
-  };
-  const bool aligned = IsAligned<T, kPack<T>>(src + first);
-  for (int64_t i = first + static_cast<int64_t>(threadIdx.x) * kPack<T>; i < last;
-       i += kReduceThreads * kPack<T>) {
-    if (aligned && i + kPack<T> <= last) {
-      const auto pack = *reinterpret_cast<const Pack<T, kPack<T>>*>(src + i);
-#pragma unroll
-      for (int j = 0; j < kPack<T>; ++j) take(j, pack.values[j]);
-    } else {
-#pragma unroll
-      for (int j = 0; j < kPack<T>; ++j) {
-        if (i + j < last) take(j, src[i + j]);
-      }
-    }
-  }
-  A value = lanes[0];
-#pragma unroll
-  for (int j = 1; j < kPack<T>; ++j) value = Op::Combine(value, lanes[j]);
-  return CombineBlock<Op>(value, nan);
+  });
+  return CombineBlock<Op>(CombineLanes<Op, kPack<T>>(lanes), nan);
 }
 
 }  // namespace weft::kernels

@@ -17,23 +17,12 @@ void CombineTree(A* values) {
   }
 }
 
+// What the lanes of a chunk of T hold, in type A.
+template <typename A, typename T>
+using ReduceLanes = std::array<A, kReduceThreads * kPack<T>>;
+
 template <typename Op, typename A, typename T>
-A ReduceChunk(const T* src, int64_t first, int64_t last) {
-  constexpr int64_t kLanes = kReduceThreads * kPack<T>;
-  std::array<A, kLanes> lanes;
-  lanes.fill(Op::template Identity<A>());
-  bool any_nan = false;
-  // A row of lanes at a time, so that the compiler makes vectors of them.
-  for (int64_t row = first; row < last; row += kLanes) {
-    const int64_t count = std::min(kLanes, last - row);
-    uint32_t nans = 0;
-    for (int64_t lane = 0; lane < count; ++lane) {
-      const auto value = static_cast<A>(Load(src[row + lane]));
-      if constexpr (Op::kWatchesNan) nans |= IsNan(value) ? 1u : 0u;
-      lanes[lane] = Op::Combine(lanes[lane], value);
-    }
-    any_nan = any_nan || nans != 0;
-  }
+A CombineLanes(const ReduceLanes<A, T>& lanes) {
   std::array<A, kReduceThreads> threads;
   for (int64_t thread = 0; thread < kReduceThreads; ++thread) {
     threads[thread] = lanes[thread * kPack<T>];
@@ -47,7 +36,27 @@ A ReduceChunk(const T* src, int64_t first, int64_t last) {
     warps[warp] = threads[warp * 32];
   }
   CombineTree<Op, kReduceWarps>(warps.data());
-  return NanOr(any_nan, warps[0]);
+  return warps[0];
+}
+
+template <typename Op, typename A, typename T>
+A ReduceChunk(const T* src, int64_t first, int64_t last) {
+  ReduceLanes<A, T> lanes;
+  constexpr auto kLanes = static_cast<int64_t>(lanes.size());
+  lanes.fill(Op::template Identity<A>());
+  bool any_nan = false;
+  // A row of lanes at a time, so that the compiler makes vectors of them.
+  for (int64_t row = first; row < last; row += kLanes) {
+    const int64_t count = std::min(kLanes, last - row);
+    uint32_t nans = 0;
+    for (int64_t lane = 0; lane < count; ++lane) {
+      const auto value = static_cast<A>(Load(src[row + lane]));
+      if constexpr (Op::kWatchesNan) nans |= IsNan(value) ? 1u : 0u;
+      lanes[lane] = Op::Combine(lanes[lane], value);
+    }
+    any_nan = any_nan || nans != 0;
+  }
+  return NanOr(any_nan, CombineLanes<Op, A, T>(lanes));
 }
 
 }  // namespace weft::kernels

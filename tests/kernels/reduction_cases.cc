@@ -35,6 +35,37 @@ void ReduceMax(Problem& p) {
   p.Expect(kExact, [&](uint64_t) { return Expected{largest, 0}; });
 }
 
+void Dot(Problem& p) {
+  const Values a = p.Input("a", p.dtype(), {p.extents().a});
+  const Values b = p.Input("b", p.dtype(), {p.extents().a});
+  Value sum = 0;
+  Value magnitude = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    sum += a[i] * b[i];
+    magnitude += std::fabs(a[i] * b[i]);
+  }
+  p.Output("dst", SumType(p.dtype()), {1});
+  p.Expect(kSum, [&](uint64_t) { return Expected{sum, static_cast<double>(magnitude)}; });
+}
+
+enum class Wanted { kLargest, kSmallest };
+
+// Small types have many equal elements, so that the rule for these is tested too.
+template <Wanted kWanted>
+void Arg(Problem& p) {
+  const Values src = p.Input("src", p.dtype(), {p.extents().a});
+  Value place = -1;
+  Value best = 0;
+  for (size_t i = 0; i < src.size(); ++i) {
+    const bool better = kWanted == Wanted::kLargest ? src[i] > best : src[i] < best;
+    if (i > 0 && !better) continue;
+    best = src[i];
+    place = static_cast<Value>(i);
+  }
+  p.Output("dst", DType::kI64, {1});
+  p.Expect(kExact, [&](uint64_t) { return Expected{place, 0}; });
+}
+
 enum class Own { kIncluded, kExcluded };
 
 template <Own kOwn>
@@ -80,6 +111,9 @@ constexpr KernelCase kReductionCases[] = {
     {"reduce_sum", Sizes::kVector, Twins::kSameBits, ReduceSum},
     {"reduce_min", Sizes::kVector, Twins::kSameBits, ReduceMin},
     {"reduce_max", Sizes::kVector, Twins::kSameBits, ReduceMax},
+    {"dot", Sizes::kVector, Twins::kSameBits, Dot},
+    {"argmax", Sizes::kVector, Twins::kSameBits, Arg<Wanted::kLargest>},
+    {"argmin", Sizes::kVector, Twins::kSameBits, Arg<Wanted::kSmallest>},
     {"inclusive_scan", Sizes::kVector, Twins::kWithinTolerance, Scan<Own::kIncluded>},
     {"exclusive_scan", Sizes::kVector, Twins::kWithinTolerance, Scan<Own::kExcluded>},
     {"histogram", Sizes::kVector, Twins::kSameBits, Histogram},

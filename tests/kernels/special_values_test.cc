@@ -53,6 +53,34 @@ TEST(NanTest, AnyNanMakesAReductionNan) {
   }
 }
 
+TEST(NanTest, TheFirstNanIsTheExtremeElement) {
+  for (const char* kernel : {"argmax", "argmin"}) {
+    for (const DType dtype : kFloats) {
+      for (const size_t position : {0u, 77u, 4095u, 4999u}) {
+        Values values(5000, 1);
+        values[position] = kNan;
+        values[4999] = kNan;
+        values[10] = position > 10 ? kInf : 1;
+        values[11] = position > 10 ? -kInf : 1;
+        CheckMap(Problem(Kernel(kernel), {dtype}, {}), "src", "dst", DType::kI64, values,
+                 {static_cast<Value>(position)});
+      }
+    }
+  }
+}
+
+TEST(TieTest, TheFirstOfEqualElementsIsTheExtremeOne) {
+  for (const DType dtype : kFloats) {
+    Values values(9000, 0);
+    for (size_t i = 0; i < values.size(); ++i) values[i] = i % 2 == 0 ? Value{-0.0} : Value{0};
+    CheckMap(Problem(Kernel("argmax"), {dtype}, {}), "src", "dst", DType::kI64, values, {0});
+    values[5001] = values[8999] = -kInf;
+    values[4100] = values[6000] = kInf;
+    CheckMap(Problem(Kernel("argmax"), {dtype}, {}), "src", "dst", DType::kI64, values, {4100});
+    CheckMap(Problem(Kernel("argmin"), {dtype}, {}), "src", "dst", DType::kI64, values, {5001});
+  }
+}
+
 TEST(NanTest, InfinitiesReduceAsNumbers) {
   for (const DType dtype : kFloats) {
     const Values values = {1, -kInf, 2, kInf, -3};

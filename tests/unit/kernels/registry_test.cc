@@ -24,14 +24,35 @@ using weft::testing::StatusIs;
 TEST(RegistryTest, HasTheKernelsThatJobsName) {
   std::vector<std::string> names;
   for (const KernelSchema& schema : Registry::Builtin().schemas()) names.push_back(schema.name);
-  EXPECT_THAT(names,
-              IsSupersetOf({"fill",           "iota",           "copy",       "cast",
-                            "axpy",           "scale",          "add",        "mul",
-                            "clamp",          "reduce_sum",     "reduce_min", "reduce_max",
-                            "inclusive_scan", "exclusive_scan", "histogram",  "transpose",
-                            "matmul",         "add_rows",       "softmax",    "gaussian_blur",
-                            "sobel",          "rgb_to_gray",    "stencil5",   "spin",
-                            "gather",         "scatter"}));
+  EXPECT_THAT(names, IsSupersetOf({"fill",
+                                   "iota",
+                                   "copy",
+                                   "cast",
+                                   "axpy",
+                                   "scale",
+                                   "add",
+                                   "mul",
+                                   "clamp",
+                                   "reduce_sum",
+                                   "reduce_min",
+                                   "reduce_max",
+                                   "inclusive_scan",
+                                   "exclusive_scan",
+                                   "histogram",
+                                   "transpose",
+                                   "matmul",
+                                   "add_rows",
+                                   "softmax",
+                                   "gaussian_blur",
+                                   "sobel",
+                                   "rgb_to_gray",
+                                   "stencil5",
+                                   "spin",
+                                   "dot",
+                                   "argmax",
+                                   "argmin",
+                                   "gather",
+                                   "scatter"}));
   EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
 }
 
