@@ -16,10 +16,10 @@ std::vector<KernelSchema> BuiltinSchemas() {
       AxpySchema(),         CastSchema(),          ClampSchema(),         CopySchema(),
       DotSchema(),          ExclusiveScanSchema(), FillSchema(),          GatherSchema(),
       GaussianBlurSchema(), HistogramSchema(),     InclusiveScanSchema(), IotaSchema(),
-      MatmulSchema(),       MulSchema(),           ReduceMaxSchema(),     ReduceMinSchema(),
-      ReduceSumSchema(),    RgbToGraySchema(),     ScaleSchema(),         ScatterSchema(),
-      SobelSchema(),        SoftmaxSchema(),       SpinSchema(),          Stencil5Schema(),
-      TransposeSchema(),
+      LayernormSchema(),    MatmulSchema(),        MulSchema(),           ReduceMaxSchema(),
+      ReduceMinSchema(),    ReduceSumSchema(),     RgbToGraySchema(),     ScaleSchema(),
+      ScatterSchema(),      SobelSchema(),         SoftmaxSchema(),       SpinSchema(),
+      Stencil5Schema(),     TransposeSchema(),
   };
 }
 

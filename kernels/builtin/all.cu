@@ -4,6 +4,7 @@
 #include "kernels/builtin/gather.cu"
 #include "kernels/builtin/histogram.cu"
 #include "kernels/builtin/image.cu"
+#include "kernels/builtin/layernorm.cu"
 #include "kernels/builtin/matrix.cu"
 #include "kernels/builtin/reduce.cu"
 #include "kernels/builtin/scan.cu"

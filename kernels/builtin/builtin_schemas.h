@@ -30,6 +30,7 @@ KernelSchema TransposeSchema();
 KernelSchema MatmulSchema();
 KernelSchema AddRowsSchema();
 KernelSchema SoftmaxSchema();
+KernelSchema LayernormSchema();
 KernelSchema GaussianBlurSchema();
 KernelSchema SobelSchema();
 KernelSchema RgbToGraySchema();

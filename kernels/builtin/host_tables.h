@@ -13,6 +13,7 @@ HostEntries ImageEntries();
 HostEntries HistogramEntries();
 HostEntries GatherEntries();
 HostEntries DotEntries();
+HostEntries LayernormEntries();
 HostEntries ArgEntries();
 HostEntries SpinEntries();
 

@@ -1,5 +1,5 @@
 // transpose, matmul, add_rows, softmax.
-#include "kernels/builtin/device_math.cuh"
+#include "kernels/builtin/rows.cuh"
 
 namespace weft::kernels {
 namespace {
@@ -111,31 +111,6 @@ __device__ void Matmul(const T* a, const T* b, T* c, const MatExtents& size) {
   }
 }
 
-constexpr int kSoftmaxWarps = 8;
-constexpr int64_t kWarpRowLimit = 1024;  // longer rows get a block each
-
-// Combined over the lanes of the warp, the same in all of them.
-template <typename C, typename Combine>
-__device__ __forceinline__ C OverWarp(C value, Combine combine) {
-#pragma unroll
-  for (int distance = kWarp / 2; distance > 0; distance /= 2) {
-    value = combine(value, __shfl_xor_sync(kFullWarp, value, distance));
-  }
-  return value;
-}
-
-template <typename C, typename Combine>
-__device__ C OverBlock(C value, Combine combine) {
-  __shared__ C of_warp[kSoftmaxWarps];
-  value = OverWarp(value, combine);
-  if (threadIdx.x % kWarp == 0) of_warp[threadIdx.x / kWarp] = value;
-  __syncthreads();
-  value = of_warp[0];
-  for (int warp = 1; warp < kSoftmaxWarps; ++warp) value = combine(value, of_warp[warp]);
-  __syncthreads();
-  return value;
-}
-
 // One row by `threads` threads, of which this is number `thread`; over(value, combine) combines over them.
 template <typename T, typename Over>
 __device__ __forceinline__ void SoftmaxRow(const T* x, T* y, int64_t cols, int thread, int threads,
@@ -150,22 +125,11 @@ __device__ __forceinline__ void SoftmaxRow(const T* x, T* y, int64_t cols, int t
   for (int64_t i = thread; i < cols; i += threads) y[i] = Store<T>(exp(Load(x[i]) - largest) / sum);
 }
 
-// Block of 256: a warp a short row, the block a long one.
 template <typename T>
 __device__ void Softmax(const T* x, T* y, int64_t rows, int64_t cols) {
-  if (cols <= kWarpRowLimit) {
-    const int64_t stride = static_cast<int64_t>(gridDim.x) * kSoftmaxWarps;
-    for (int64_t row = static_cast<int64_t>(blockIdx.x) * kSoftmaxWarps + threadIdx.x / kWarp;
-         row < rows; row += stride) {
-      SoftmaxRow(x + row * cols, y + row * cols, cols, threadIdx.x % kWarp, kWarp,
-                 [](auto value, auto combine) { return OverWarp(value, combine); });
-    }
-    return;
-  }
-  for (int64_t row = blockIdx.x; row < rows; row += gridDim.x) {
-    SoftmaxRow(x + row * cols, y + row * cols, cols, threadIdx.x, blockDim.x,
-               [](auto value, auto combine) { return OverBlock(value, combine); });
-  }
+  ForEachRow(rows, cols, [=](int64_t row, int thread, int threads, auto over) {
+    SoftmaxRow(x + row * cols, y + row * cols, cols, thread, threads, over);
+  });
 }
 
 }  // namespace

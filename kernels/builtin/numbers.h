@@ -6,6 +6,7 @@
 // bit on elementwise kernels.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -99,6 +100,34 @@ WEFT_HOST_DEVICE C Times(C a, C b) {
     return a * b;
 #endif
   }
+}
+
+// Floats, rounded to nearest.
+template <typename C>
+WEFT_HOST_DEVICE C Divide(C a, C b) {
+#ifdef __CUDA_ARCH__
+  if constexpr (sizeof(C) == 8) {
+    return __ddiv_rn(a, b);
+  } else {
+    return __fdiv_rn(a, b);
+  }
+#else
+  return a / b;
+#endif
+}
+
+// Of a float, rounded to nearest.
+template <typename C>
+WEFT_HOST_DEVICE C SquareRoot(C value) {
+#ifdef __CUDA_ARCH__
+  if constexpr (sizeof(C) == 8) {
+    return __dsqrt_rn(value);
+  } else {
+    return __fsqrt_rn(value);
+  }
+#else
+  return std::sqrt(value);
+#endif
 }
 
 template <typename C>

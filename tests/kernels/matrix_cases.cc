@@ -66,11 +66,53 @@ void Softmax(Problem& p) {
   });
 }
 
+// Mean and standard deviation (with epsilon) of a row, and the largest magnitude in it.
+struct RowFacts {
+  Value mean = 0;
+  Value deviation = 0;
+  Value largest = 0;
+};
+
+std::vector<RowFacts> FactsOfRows(const Values& x, const Extents& extents, double epsilon) {
+  std::vector<RowFacts> facts(extents.a);
+  for (uint64_t i = 0; i < x.size(); ++i) {
+    RowFacts& row = facts[i / extents.b];
+    row.mean += x[i] / extents.b;
+    row.largest = std::fmax(row.largest, std::fabs(x[i]));
+  }
+  for (uint64_t i = 0; i < x.size(); ++i) {
+    RowFacts& row = facts[i / extents.b];
+    row.deviation += (x[i] - row.mean) * (x[i] - row.mean) / extents.b;
+  }
+  for (RowFacts& row : facts) row.deviation = std::sqrt(row.deviation + epsilon);
+  return facts;
+}
+
+void Layernorm(Problem& p) {
+  const auto [rows, cols, unused] = p.extents();
+  const double epsilon = 0.001953125;
+  p.Scalar("epsilon", epsilon);
+  const Values x = p.Input("x", p.dtype(), {rows, cols});
+  const Values gamma = p.Input("gamma", p.dtype(), {cols});
+  const Values beta = p.Input("beta", p.dtype(), {cols});
+  const std::vector<RowFacts> facts = FactsOfRows(x, p.extents(), epsilon);
+  p.Output("y", p.dtype(), {rows, cols});
+  // A mean is off by ε of the largest element, which a small deviation magnifies.
+  p.Expect({8, 0.5}, [&, columns = cols](uint64_t i) {
+    const RowFacts& row = facts[i / columns];
+    const Value factor = gamma[i % columns] / row.deviation;
+    const Value value = (x[i] - row.mean) * factor + beta[i % columns];
+    const Value scale = 2 * row.largest * std::fabs(factor) + std::fabs(beta[i % columns]);
+    return Expected{value, static_cast<double>(scale)};
+  });
+}
+
 constexpr KernelCase kMatrixCases[] = {
     {"transpose", Sizes::kMatrix, Twins::kSameBits, Transpose},
     {"matmul", Sizes::kMatmul, Twins::kWithinTolerance, Matmul},
     {"add_rows", Sizes::kMatrix, Twins::kSameBits, AddRows},
     {"softmax", Sizes::kMatrix, Twins::kWithinTolerance, Softmax},
+    {"layernorm", Sizes::kMatrix, Twins::kSameBits, Layernorm},
 };
 
 }  // namespace

@@ -51,6 +51,7 @@ TEST(RegistryTest, HasTheKernelsThatJobsName) {
                                    "dot",
                                    "argmax",
                                    "argmin",
+                                   "layernorm",
                                    "gather",
                                    "scatter"}));
   EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
