@@ -32,6 +32,7 @@ KernelSchema AddRowsSchema();
 KernelSchema SoftmaxSchema();
 KernelSchema LayernormSchema();
 KernelSchema GaussianBlurSchema();
+KernelSchema BoxBlurSchema();
 KernelSchema SobelSchema();
 KernelSchema RgbToGraySchema();
 KernelSchema Stencil5Schema();

@@ -1,4 +1,4 @@
-// gaussian_blur, sobel, rgb_to_gray, stencil5. Pixels beyond the border are the nearest ones inside.
+// gaussian_blur, box_blur, sobel, rgb_to_gray, stencil5. Pixels beyond the border are the nearest ones inside.
 #include "kernels/builtin/device_math.cuh"
 #include "kernels/builtin/image_math.h"
 
@@ -54,6 +54,25 @@ __device__ void Blur(const In* in, Out* out, double sigma, int64_t height, int64
   });
 }
 
+// Sums along rows into the workspace, then along columns, divided by the number of pixels of the box.
+template <Along kAlong, typename In, typename Out>
+__device__ void BoxBlur(const In* in, Out* out, int64_t radius, int64_t height, int64_t width) {
+  const float pixels = kAlong == Along::kRows ? 1.0f : BoxPixels(radius);
+  ForEachPixel(height, width, [&](int64_t row, int64_t col) {
+    const In* line = kAlong == Along::kRows ? in + row * width : in + col;
+    const int64_t step = kAlong == Along::kRows ? 1 : width;
+    const int64_t place = kAlong == Along::kRows ? col : row;
+    const int64_t size = kAlong == Along::kRows ? width : height;
+    float sum = static_cast<float>(line[place * step]);
+    for (int64_t offset = 1; offset <= radius; ++offset) {
+      const float before = static_cast<float>(line[ClampIndex(place - offset, size) * step]);
+      const float behind = static_cast<float>(line[ClampIndex(place + offset, size) * step]);
+      sum = Plus(sum, Plus(before, behind));
+    }
+    out[row * width + col] = StorePixel<Out>(Divide(sum, pixels));
+  });
+}
+
 template <typename T>
 __device__ void Sobel(const T* src, T* dst, int64_t height, int64_t width) {
   ForEachPixel(height, width, [&](int64_t row, int64_t col) {
@@ -83,18 +102,26 @@ __device__ void Stencil(const T* src, T* dst, T alpha, int64_t height, int64_t w
 
 }  // namespace
 
-#define WEFT_DEFINE(name, T)                                                            \
-  extern "C" __global__ void weft_gaussian_blur_##name##_rows(                          \
-      const T* src, T* dst, double sigma, int64_t height, int64_t width, float* work) { \
-    Blur<Along::kRows>(src, work, sigma, height, width);                                \
-  }                                                                                     \
-  extern "C" __global__ void weft_gaussian_blur_##name##_cols(                          \
-      const T* src, T* dst, double sigma, int64_t height, int64_t width, float* work) { \
-    Blur<Along::kColumns>(work, dst, sigma, height, width);                             \
-  }                                                                                     \
-  extern "C" __global__ void weft_sobel_##name(const T* src, T* dst, int64_t height,    \
-                                               int64_t width) {                         \
-    Sobel(src, dst, height, width);                                                     \
+#define WEFT_DEFINE(name, T)                                                              \
+  extern "C" __global__ void weft_gaussian_blur_##name##_rows(                            \
+      const T* src, T* dst, double sigma, int64_t height, int64_t width, float* work) {   \
+    Blur<Along::kRows>(src, work, sigma, height, width);                                  \
+  }                                                                                       \
+  extern "C" __global__ void weft_gaussian_blur_##name##_cols(                            \
+      const T* src, T* dst, double sigma, int64_t height, int64_t width, float* work) {   \
+    Blur<Along::kColumns>(work, dst, sigma, height, width);                               \
+  }                                                                                       \
+  extern "C" __global__ void weft_box_blur_##name##_rows(                                 \
+      const T* src, T* dst, int64_t radius, int64_t height, int64_t width, float* work) { \
+    BoxBlur<Along::kRows>(src, work, radius, height, width);                              \
+  }                                                                                       \
+  extern "C" __global__ void weft_box_blur_##name##_cols(                                 \
+      const T* src, T* dst, int64_t radius, int64_t height, int64_t width, float* work) { \
+    BoxBlur<Along::kColumns>(work, dst, radius, height, width);                           \
+  }                                                                                       \
+  extern "C" __global__ void weft_sobel_##name(const T* src, T* dst, int64_t height,      \
+                                               int64_t width) {                           \
+    Sobel(src, dst, height, width);                                                       \
   }
 WEFT_DEFINE(u8, uint8_t)
 WEFT_DEFINE(f32, float)

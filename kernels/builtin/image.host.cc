@@ -82,6 +82,41 @@ void BlurCols(const T*, T* dst, double sigma, int64_t height, int64_t width, flo
   }
 }
 
+// sums[i] += before[i] + behind[i]
+void AddPair(float* sums, const float* before, const float* behind, int64_t width) {
+  for (int64_t i = 0; i < width; ++i) sums[i] = Plus(sums[i], Plus(before[i], behind[i]));
+}
+
+template <typename T>
+void BoxRows(const T* src, T*, int64_t radius, int64_t height, int64_t width, float* work) {
+  if (height == 0 || width == 0) return;
+  PaddedLine line(width, radius);
+  for (int64_t row = 0; row < height; ++row) {
+    line.Set(src + row * width);
+    float* sums = work + row * width;
+    std::copy(line.at(), line.at() + width, sums);
+    for (int64_t offset = 1; offset <= radius; ++offset) {
+      AddPair(sums, line.at() - offset, line.at() + offset, width);
+    }
+  }
+}
+
+template <typename T>
+void BoxCols(const T*, T* dst, int64_t radius, int64_t height, int64_t width, float* work) {
+  const float pixels = BoxPixels(radius);
+  std::vector<float> sums(static_cast<size_t>(width));
+  for (int64_t row = 0; row < height; ++row) {
+    std::copy(work + row * width, work + (row + 1) * width, sums.data());
+    for (int64_t offset = 1; offset <= radius; ++offset) {
+      AddPair(sums.data(), work + ClampIndex(row - offset, height) * width,
+              work + ClampIndex(row + offset, height) * width, width);
+    }
+    for (int64_t i = 0; i < width; ++i) {
+      dst[row * width + i] = StorePixel<T>(Divide(sums[i], pixels));
+    }
+  }
+}
+
 template <typename T>
 void Sobel(const T* src, T* dst, int64_t height, int64_t width) {
   if (height == 0 || width == 0) return;
@@ -131,6 +166,8 @@ void RgbToGray(const uint8_t* src, uint8_t* dst, int64_t n) {
 #define WEFT_ENTRY(name, T)                                         \
   HostEntry<&BlurRows<T>>("weft_gaussian_blur_" #name "_rows"),     \
       HostEntry<&BlurCols<T>>("weft_gaussian_blur_" #name "_cols"), \
+      HostEntry<&BoxRows<T>>("weft_box_blur_" #name "_rows"),       \
+      HostEntry<&BoxCols<T>>("weft_box_blur_" #name "_cols"),       \
       HostEntry<&Sobel<T>>("weft_sobel_" #name)
 
 constexpr weft_host_kernel kEntries[] = {

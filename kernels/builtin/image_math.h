@@ -38,6 +38,13 @@ WEFT_HOST_DEVICE float BlurWeight(int offset, double sigma) {
   return static_cast<float>(exp(-0.5 * offset * offset / (sigma * sigma)));
 }
 
+// Number of pixels of a box with `radius` of them on either side of its centre. REQUIRES: radius <= kMaxBlurRadius, for
+// which sums of u8 pixels are exact in a float too.
+WEFT_HOST_DEVICE float BoxPixels(int64_t radius) {
+  const int64_t side = 2 * radius + 1;
+  return static_cast<float>(side * side);
+}
+
 // Magnitude of the gradient from the eight neighbours p[row][column].
 template <typename T>
 WEFT_HOST_DEVICE T SobelPixel(const float (&p)[3][3]) {

@@ -73,6 +73,22 @@ void GaussianBlur(Problem& p) {
   p.Expect({4, 1, 1}, [&](uint64_t i) { return Expected{ToPixel(p.dtype(), both[i]), 4}; });
 }
 
+void BoxBlur(Problem& p) {
+  const int64_t radius = p.extents().a * p.extents().b > 100000 ? 1 : 7;
+  p.Scalar("radius", radius);
+  const std::vector<uint64_t> shape = {p.extents().a, p.extents().b};
+  const Values src = p.Input("src", p.dtype(), shape);
+  const std::vector<Value> weights(static_cast<size_t>(radius) + 1, 1);
+  const Values rows = BlurLine(weights, Image(src, p.extents()), p.extents(), true);
+  const Values sums = BlurLine(weights, Image(rows, p.extents()), p.extents(), false);
+  const auto side = static_cast<Value>(2 * radius + 1);
+  p.Output("dst", p.dtype(), shape);
+  // f32: values are below 4. u8: exact, since a box has an odd number of pixels, so that no mean is half-way.
+  p.Expect({8, 1, 0}, [&](uint64_t i) {
+    return Expected{ToPixel(p.dtype(), sums[i] / (side * side)), 4};
+  });
+}
+
 void Sobel(Problem& p) {
   const std::vector<uint64_t> shape = {p.extents().a, p.extents().b};
   const Values src = p.Input("src", p.dtype(), shape);
@@ -116,6 +132,7 @@ void Stencil5(Problem& p) {
 
 constexpr KernelCase kImageCases[] = {
     {"gaussian_blur", Sizes::kMatrix, Twins::kWithinTolerance, GaussianBlur},
+    {"box_blur", Sizes::kMatrix, Twins::kSameBits, BoxBlur},
     {"sobel", Sizes::kMatrix, Twins::kSameBits, Sobel},
     {"rgb_to_gray", Sizes::kVector, Twins::kSameBits, RgbToGray},
     {"stencil5", Sizes::kMatrix, Twins::kSameBits, Stencil5},

@@ -52,6 +52,7 @@ TEST(RegistryTest, HasTheKernelsThatJobsName) {
                                    "argmax",
                                    "argmin",
                                    "layernorm",
+                                   "box_blur",
                                    "gather",
                                    "scatter"}));
   EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
