@@ -12,14 +12,15 @@ namespace {
 
 std::vector<KernelSchema> BuiltinSchemas() {
   return {
-      AddSchema(),       AddRowsSchema(),      ArgmaxSchema(),        ArgminSchema(),
-      AxpySchema(),      BoxBlurSchema(),      CastSchema(),          ClampSchema(),
-      CopySchema(),      DotSchema(),          ExclusiveScanSchema(), FillSchema(),
-      GatherSchema(),    GaussianBlurSchema(), HistogramSchema(),     InclusiveScanSchema(),
-      IotaSchema(),      LayernormSchema(),    MatmulSchema(),        MulSchema(),
-      ReduceMaxSchema(), ReduceMinSchema(),    ReduceSumSchema(),     RgbToGraySchema(),
-      ScaleSchema(),     ScatterSchema(),      SobelSchema(),         SoftmaxSchema(),
-      SpinSchema(),      Stencil5Schema(),     TransposeSchema(),
+      AddSchema(),          AddRowsSchema(),       ArgmaxSchema(),        ArgminSchema(),
+      AxpySchema(),         BoxBlurSchema(),       CastSchema(),          ClampSchema(),
+      CopySchema(),         DotSchema(),           ExclusiveScanSchema(), FillSchema(),
+      GatherSchema(),       GaussianBlurSchema(),  HistogramSchema(),     InclusiveScanSchema(),
+      IotaSchema(),         LayernormSchema(),     MatmulSchema(),        MulSchema(),
+      RandomNormalSchema(), RandomUniformSchema(), ReduceMaxSchema(),     ReduceMinSchema(),
+      ReduceSumSchema(),    RgbToGraySchema(),     ScaleSchema(),         ScatterSchema(),
+      SobelSchema(),        SoftmaxSchema(),       SpinSchema(),          Stencil5Schema(),
+      TransposeSchema(),
   };
 }
 

@@ -6,6 +6,7 @@
 #include "kernels/builtin/image.cu"
 #include "kernels/builtin/layernorm.cu"
 #include "kernels/builtin/matrix.cu"
+#include "kernels/builtin/random.cu"
 #include "kernels/builtin/reduce.cu"
 #include "kernels/builtin/scan.cu"
 #include "kernels/builtin/spin.cu"

@@ -8,6 +8,8 @@ namespace weft::kernels {
 
 KernelSchema FillSchema();
 KernelSchema IotaSchema();
+KernelSchema RandomUniformSchema();
+KernelSchema RandomNormalSchema();
 KernelSchema CopySchema();
 KernelSchema CastSchema();
 KernelSchema GatherSchema();

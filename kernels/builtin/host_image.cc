@@ -10,8 +10,8 @@ std::vector<weft_host_kernel> AllEntries() {
   std::vector<weft_host_kernel> all;
   for (const HostEntries& part :
        {ElementwiseEntries(), ReduceEntries(), ScanEntries(), MatrixEntries(), ImageEntries(),
-        HistogramEntries(), GatherEntries(), DotEntries(), LayernormEntries(), ArgEntries(),
-        SpinEntries()}) {
+        HistogramEntries(), GatherEntries(), DotEntries(), LayernormEntries(), RandomEntries(),
+        ArgEntries(), SpinEntries()}) {
     all.insert(all.end(), part.entries, part.entries + part.count);
   }
   return all;

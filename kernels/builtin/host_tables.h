@@ -14,6 +14,7 @@ HostEntries HistogramEntries();
 HostEntries GatherEntries();
 HostEntries DotEntries();
 HostEntries LayernormEntries();
+HostEntries RandomEntries();
 HostEntries ArgEntries();
 HostEntries SpinEntries();
 

@@ -63,6 +63,13 @@ inline ArgumentSchema Scalar(std::string name, std::string doc, DTypeRule dtype,
   return {std::move(name), std::move(doc), ScalarSchema{std::move(dtype), value, {}, {}}};
 }
 
+// Where in a random sequence to start; at most 2^62, so that the places of all elements fit an i64.
+inline ArgumentSchema RandomOffset() {
+  return {"offset", "where in the sequence to start",
+          ScalarSchema{OneOf({DType::kI64}), Default(int64_t{0}), Number{int64_t{0}},
+                       Number{int64_t{1} << 62}}};
+}
+
 // Threads striding by the grid, 256 a block; a block for 1024 elements, since a thread takes up to 16 bytes at once.
 // 65536 blocks keep any device full.
 inline LaunchShape Elementwise(Product extent) {

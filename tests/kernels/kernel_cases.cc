@@ -33,7 +33,8 @@ std::vector<Extents> ToVector(const Extents (&extents)[kCount]) {
 
 const KernelCase* FindCase(absl::string_view kernel) {
   for (const absl::Span<const KernelCase> cases :
-       {ElementwiseCases(), ReductionCases(), MatrixCases(), ImageCases(), GatherCases()}) {
+       {ElementwiseCases(), ReductionCases(), MatrixCases(), ImageCases(), GatherCases(),
+        RandomCases()}) {
     for (const KernelCase& kernel_case : cases) {
       if (kernel_case.kernel == kernel) return &kernel_case;
     }

@@ -31,6 +31,7 @@ absl::Span<const KernelCase> ReductionCases();
 absl::Span<const KernelCase> MatrixCases();
 absl::Span<const KernelCase> ImageCases();
 absl::Span<const KernelCase> GatherCases();
+absl::Span<const KernelCase> RandomCases();
 
 // nullptr when there is no case for the kernel.
 const KernelCase* FindCase(absl::string_view kernel);

@@ -51,6 +51,8 @@ TEST(RegistryTest, HasTheKernelsThatJobsName) {
                                    "dot",
                                    "argmax",
                                    "argmin",
+                                   "random_uniform",
+                                   "random_normal",
                                    "layernorm",
                                    "box_blur",
                                    "gather",
