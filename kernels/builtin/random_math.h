@@ -23,7 +23,8 @@ using RandomBits = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
 template <typename T>
 WEFT_HOST_DEVICE RandomBits<T> BitsOf(const PhiloxBlock& block, int element) {
   if constexpr (sizeof(T) == 8) {
-    return static_cast<uint64_t>(block.words[2 * element + 1]) << 32 | block.words[2 * element];
+    const int low = 2 * element;
+    return static_cast<uint64_t>(block.words[low + 1]) << 32 | block.words[low];
   } else {
     return block.words[element];
   }
