@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-#define WEFT_HOST_IMAGE_ABI 1u
+#define WEFT_HOST_IMAGE_ABI 2u
 
 /* The launch as a kernel sees it. Numbers of blocks and of threads, and bytes of dynamic shared memory. */
 typedef struct weft_host_launch {
@@ -22,9 +22,56 @@ typedef struct weft_host_launch {
   uint32_t shared_bytes;
 } weft_host_launch;
 
+/* How a launch ended. */
+enum { WEFT_HOST_OK = 0, WEFT_HOST_LAUNCH_FAILED = 1, WEFT_HOST_OUT_OF_MEMORY = 2 };
+
+typedef struct weft_host_runtime weft_host_runtime;
+
+/* One thread of a block, as the driver runs it: its own from its first instruction to its last. */
+typedef struct weft_host_thread {
+  uint32_t thread_x, thread_y, thread_z;
+  uint32_t block_x, block_y, block_z;
+  uint32_t lane; /* in its warp of 32 */
+  const weft_host_launch* launch;
+  const weft_host_runtime* runtime;
+} weft_host_thread;
+
+typedef void (*weft_host_thread_fn)(const weft_host_thread* self, void* argument);
+
+/* What sync_block answers of the predicates of the threads that came. */
+enum { WEFT_HOST_COUNT = 0, WEFT_HOST_AND = 1, WEFT_HOST_OR = 2 };
+
+/* What the driver does for a kernel whose threads wait for each other. An image needs none of it for a kernel that
+ * carries out its launch by itself.
+ *
+ * The threads of a launch take turns on the operating system's thread that runs the launch, from the launch's beginning
+ * to its end, block after block: a thread runs until it waits. What an image keeps thread_local is therefore shared by
+ * the threads of a block and by nobody else at that time. `self` is the caller. A function that waits may return by
+ * unwinding the caller's frames (an exception of C++), when the launch has failed. */
+struct weft_host_runtime {
+  /* Runs body(thread, argument) for every thread of every block; WEFT_HOST_OK or why the launch ended early. Called by
+   * a kernel's `run`, and returned by it. */
+  int32_t (*run_threads)(const weft_host_launch* launch, weft_host_thread_fn body, void* argument);
+  /* Waits for all threads of the block that have not returned. */
+  int32_t (*sync_block)(const weft_host_thread* self, uint32_t answer, int32_t predicate);
+  /* Both wait until each lane of `mask` that has not returned waits with the same mask. The first returns the bits of
+   * the lanes whose predicate is not 0; the second the value of lane `source`, or one's own where that is not there. */
+  uint32_t (*vote)(const weft_host_thread* self, uint32_t mask, int32_t predicate);
+  uint64_t (*shuffle)(const weft_host_thread* self, uint32_t mask, uint64_t value, uint32_t source);
+  /* The lanes of the warp that wait at the same call when nobody else can go on. */
+  uint32_t (*active_mask)(const weft_host_thread* self);
+  /* The launch's dynamic shared memory, aligned to 128. The address is the same in all launches on one of the operating
+   * system's threads. */
+  void* (*dynamic_shared)(const weft_host_thread* self);
+  /* Ends the launch with WEFT_HOST_LAUNCH_FAILED; does not return. */
+  void (*fail)(const weft_host_thread* self);
+};
+
 /* Carries out the whole launch on the calling thread. params[i] points to the value of parameter i, as kernelParams of
- * cuLaunchKernel does. Must be reentrant: two launches may run at the same time. Must not throw. */
-typedef void (*weft_host_kernel_fn)(const weft_host_launch* launch, void* const* params);
+ * cuLaunchKernel does. Returns WEFT_HOST_OK or how the launch failed. Must be reentrant: two launches may run at the
+ * same time. Must not throw. */
+typedef int32_t (*weft_host_kernel_fn)(const weft_host_launch* launch, void* const* params,
+                                       const weft_host_runtime* runtime);
 
 /* Where parameter i lies in the packed parameter buffer (what cuFuncGetParamInfo answers), in bytes. */
 typedef struct weft_host_param {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "cuda/host/block_runtime.h"
 #include "cuda/host/device_attributes.h"
 
 namespace weft::hostcuda {
@@ -13,6 +14,17 @@ namespace {
 struct alignas(16) ParameterChunk {
   unsigned char bytes[16];
 };
+
+CUresult ErrorOf(int32_t end) {
+  switch (end) {
+    case WEFT_HOST_OK:
+      return CUDA_SUCCESS;
+    case WEFT_HOST_OUT_OF_MEMORY:
+      return CUDA_ERROR_OUT_OF_MEMORY;
+    default:
+      return CUDA_ERROR_LAUNCH_FAILED;
+  }
+}
 
 class KernelLaunch final : public Action {
  public:
@@ -37,8 +49,7 @@ class KernelLaunch final : public Action {
     const weft_host_kernel& kernel = function_->kernel();
     const Outcome planned = environment.faults.OnKernel(kernel.name);
     if (planned.never_ends || planned.error != CUDA_SUCCESS) return planned;
-    kernel.run(&shape_, pointers_.data());
-    return {};
+    return {ErrorOf(kernel.run(&shape_, pointers_.data(), &BlockRuntime())), false};
   }
 
   ExchangeRule exchange_rule() const override {

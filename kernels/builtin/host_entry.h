@@ -32,8 +32,9 @@ struct Adapter<kFunction> {
   static void Call(void* const* params, std::index_sequence<I...>) {
     kFunction(*static_cast<A*>(params[I])...);
   }
-  static void Run(const weft_host_launch*, void* const* params) {
+  static int32_t Run(const weft_host_launch*, void* const* params, const weft_host_runtime*) {
     Call(params, std::index_sequence_for<A...>());
+    return WEFT_HOST_OK;
   }
   static constexpr std::array<weft_host_param, sizeof...(A)> Layout() {
     constexpr uint32_t sizes[] = {sizeof(A)...};
