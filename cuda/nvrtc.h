@@ -1,0 +1,52 @@
+// NVRTC, the run-time compiler of the CUDA Toolkit: CUDA C++ → machine code of one architecture. Loaded
+// when first needed, so that programs run without it; it needs no GPU and no driver.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace weft::cuda {
+
+struct NvrtcSource {
+  struct Header {
+    std::string name;  // as #include names it
+    std::string code;
+  };
+  std::string file_name;  // for messages
+  std::string code;
+  std::vector<Header> headers;
+  std::vector<std::string> options;           // as they are; one must be --gpu-architecture=sm_…
+  std::vector<std::string> name_expressions;  // "scale", "ns::axpy<float>"
+};
+
+struct NvrtcResult {
+  std::string cubin;
+  std::vector<std::string> lowered_names;  // by position in NvrtcSource::name_expressions
+};
+
+// Thread safety: all members may be called from any thread; compilations run side by side.
+class Nvrtc {
+ public:
+  // Looks for libnvrtc.so.13, then .12: at $WEFT_NVRTC (a file) when set, where the dynamic loader
+  // looks, in $CUDA_HOME/lib64 and in /usr/local/cuda/lib64.
+  // Errors: NOT_FOUND.
+  static absl::StatusOr<std::unique_ptr<const Nvrtc>> Load();
+  ~Nvrtc();
+
+  // Blocks for 0.1 to 30 s. Errors: INVALID_ARGUMENT, whose message is the compiler's output;
+  // INTERNAL when a call fails for another reason.
+  absl::StatusOr<NvrtcResult> Compile(const NvrtcSource& source) const;
+
+  int major() const;
+  int minor() const;
+
+ private:
+  struct Library;
+  explicit Nvrtc(std::unique_ptr<const Library> library);
+  const std::unique_ptr<const Library> library_;
+};
+
+}  // namespace weft::cuda
