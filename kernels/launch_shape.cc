@@ -34,27 +34,9 @@ uint32_t SharedBytesOf(const LaunchShape& shape, const BoundCall& call) {
   return static_cast<uint32_t>(*units * shape.shared_unit_bytes);
 }
 
-class LaunchChecker {
+class ShapeChecker {
  public:
-  LaunchChecker(const KernelSchema& schema, const LaunchLimits& limits)
-      : schema_(schema), limits_(limits) {}
-
-  void CheckOverride(const LaunchOverride& chosen) {
-    if (!chosen.grid.has_value() && !chosen.block.has_value()) return;
-    const char* field = chosen.grid.has_value() ? "grid" : "block";
-    if (schema_.phases.size() != 1) {
-      Violate(field, absl::StrCat("kernel ", schema_.name, " is ", schema_.phases.size(),
-                                  " launches and takes no launch shape; leave it out"));
-      return;
-    }
-    const LaunchShape& shape = schema_.phases[0].shape;
-    const Dim3 own{shape.block[0], shape.block[1], shape.block[2]};
-    const bool other_block = chosen.block.has_value() && *chosen.block != own;
-    if (other_block && shape.block_rule == LaunchShape::Block::kFixed) {
-      Violate("block", absl::StrCat("kernel ", schema_.name, " runs only with blocks of ", own.x,
-                                    " x ", own.y, " x ", own.z, "; leave the block out"));
-    }
-  }
+  explicit ShapeChecker(const LaunchLimits& limits) : limits_(limits) {}
 
   void CheckDimensions(const char* field, const Dim3& value, const uint32_t (&max)[3]) {
     const uint32_t sizes[3] = {value.x, value.y, value.z};
@@ -83,6 +65,41 @@ class LaunchChecker {
     }
   }
 
+  std::vector<FieldViolation> Take() { return std::move(violations_); }
+
+ protected:
+  void Violate(const char* field, std::string text) {
+    violations_.push_back({field, std::move(text)});
+  }
+
+  const LaunchLimits& limits_;
+
+ private:
+  std::vector<FieldViolation> violations_;
+};
+
+class LaunchChecker : public ShapeChecker {
+ public:
+  LaunchChecker(const KernelSchema& schema, const LaunchLimits& limits)
+      : ShapeChecker(limits), schema_(schema) {}
+
+  void CheckOverride(const LaunchOverride& chosen) {
+    if (!chosen.grid.has_value() && !chosen.block.has_value()) return;
+    const char* field = chosen.grid.has_value() ? "grid" : "block";
+    if (schema_.phases.size() != 1) {
+      Violate(field, absl::StrCat("kernel ", schema_.name, " is ", schema_.phases.size(),
+                                  " launches and takes no launch shape; leave it out"));
+      return;
+    }
+    const LaunchShape& shape = schema_.phases[0].shape;
+    const Dim3 own{shape.block[0], shape.block[1], shape.block[2]};
+    const bool other_block = chosen.block.has_value() && *chosen.block != own;
+    if (other_block && shape.block_rule == LaunchShape::Block::kFixed) {
+      Violate("block", absl::StrCat("kernel ", schema_.name, " runs only with blocks of ", own.x,
+                                    " x ", own.y, " x ", own.z, "; leave the block out"));
+    }
+  }
+
   void CheckParameters(const BoundCall& call) {
     const std::vector<ParameterSlot> slots = ParameterLayout(schema_, call);
     const uint32_t bytes = slots.empty() ? 0 : slots.back().offset + slots.back().size;
@@ -92,16 +109,8 @@ class LaunchChecker {
     }
   }
 
-  std::vector<FieldViolation> Take() { return std::move(violations_); }
-
  private:
-  void Violate(const char* field, std::string text) {
-    violations_.push_back({field, std::move(text)});
-  }
-
   const KernelSchema& schema_;
-  const LaunchLimits& limits_;
-  std::vector<FieldViolation> violations_;
 };
 
 PhaseLaunch ShapePhase(const KernelSchema& schema, const PhaseSchema& phase, const BoundCall& call,
@@ -139,6 +148,12 @@ absl::StatusOr<LaunchPlan> PlanLaunch(const KernelSchema& schema, const BoundCal
   std::vector<FieldViolation> violations = checker.Take();
   if (!violations.empty()) return InvalidArgumentError(std::move(violations));
   return plan;
+}
+
+std::vector<FieldViolation> CheckLaunch(const PhaseLaunch& launch, const LaunchLimits& limits) {
+  ShapeChecker checker(limits);
+  checker.CheckPhase(launch);
+  return checker.Take();
 }
 
 std::string SymbolOf(const KernelSchema& schema, const PhaseSchema& phase,

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "base/error_context.h"
 #include "kernels/bind.h"
 #include "kernels/schema.h"
 
@@ -21,6 +22,7 @@ struct LaunchLimits {
   uint32_t max_block[3] = {1024, 1024, 64};
   uint32_t max_threads_per_block = 1024;
   uint32_t max_shared_bytes_per_block = 48 * 1024;
+  uint32_t max_shared_bytes_per_block_optin = 48 * 1024;  // for kernels that ask for more
   uint32_t max_parameter_bytes = 4096;
 };
 
@@ -60,6 +62,9 @@ struct LaunchPlan {
 absl::StatusOr<LaunchPlan> PlanLaunch(const KernelSchema& schema, const BoundCall& call,
                                       const LaunchLimits& limits,
                                       const LaunchOverride& chosen = {});
+
+// What is wrong with a launch on a device of these limits: fields as above. Empty: nothing.
+std::vector<FieldViolation> CheckLaunch(const PhaseLaunch& launch, const LaunchLimits& limits);
 
 // The name of the kernel's entry point for one phase.
 std::string SymbolOf(const KernelSchema& schema, const PhaseSchema& phase,

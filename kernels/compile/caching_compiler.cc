@@ -1,0 +1,41 @@
+#include "kernels/compile/caching_compiler.h"
+
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "base/log.h"
+#include "base/status_macros.h"
+#include "kernels/compile/digest.h"
+
+namespace weft::kernels {
+
+std::string KeyOf(const CudaSource& source, absl::string_view compiler_identity) {
+  Digest digest;
+  digest.Add(compiler_identity);
+  digest.Add(source.code);
+  digest.Add(absl::StrCat(source.options.size()));
+  for (const std::string& option : source.options) digest.Add(option);
+  digest.Add(absl::StrCat(source.headers.size()));
+  for (const CudaSource::Header& header : source.headers) {
+    digest.Add(header.name);
+    digest.Add(header.code);
+  }
+  for (const std::string& entry : source.entries) digest.Add(entry);
+  return digest.Hex();
+}
+
+absl::StatusOr<CompiledModule> CachingCompiler::Compile(const CudaSource& source) const {
+  const std::string key = KeyOf(source, compiler_->Identity());
+  if (std::optional<CompiledModule> kept = cache_.Find(key);
+      kept.has_value() && kept->symbols.size() == source.entries.size()) {
+    return *std::move(kept);
+  }
+  WEFT_ASSIGN_OR_RETURN(CompiledModule module, compiler_->Compile(source));
+  if (const absl::Status kept = cache_.Put(key, module); !kept.ok()) {
+    log::Warning("compiled kernels are not kept on disk", {{"error", kept.ToString()}});
+  }
+  return module;
+}
+
+}  // namespace weft::kernels

@@ -1,0 +1,54 @@
+#include "kernels/compile/nvrtc_compiler.h"
+
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "base/status_macros.h"
+#include "kernels/compile/errors.h"
+#include "kernels/compile/options.h"
+
+namespace weft::kernels {
+namespace {
+
+cuda::NvrtcSource ToNvrtc(const CudaSource& source, const std::string& architecture) {
+  cuda::NvrtcSource out{.file_name = absl::StrCat(source.name, ".cu"), .code = source.code};
+  for (const CudaSource::Header& header : source.headers) {
+    out.headers.push_back({header.name, header.code});
+  }
+  out.options = {absl::StrCat("--gpu-architecture=", architecture)};
+  bool has_standard = false;
+  for (const std::string& option : source.options) {
+    out.options.push_back(option);
+    has_standard = has_standard || absl::StrContains(option, "-std=");
+  }
+  if (!has_standard) out.options.emplace_back("--std=c++20");  // as HostCompiler
+  out.name_expressions = source.entries;
+  return out;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<NvrtcCompiler>> NvrtcCompiler::Create(
+    CudaArchitecture architecture) {
+  absl::StatusOr<std::unique_ptr<const cuda::Nvrtc>> nvrtc = cuda::Nvrtc::Load();
+  if (!nvrtc.ok()) return NoNvrtcError();
+  return std::unique_ptr<NvrtcCompiler>(new NvrtcCompiler(
+      *std::move(nvrtc), absl::StrCat("sm_", architecture.major, architecture.minor)));
+}
+
+absl::StatusOr<CompiledModule> NvrtcCompiler::Compile(const CudaSource& source) const {
+  WEFT_RETURN_IF_ERROR(CheckSource(source));
+  absl::StatusOr<cuda::NvrtcResult> result = nvrtc_->Compile(ToNvrtc(source, architecture_));
+  if (absl::IsInvalidArgument(result.status())) {
+    return CompileError(source.name, result.status().message());
+  }
+  if (!result.ok()) return CompilerFailedError(result.status().message());
+  return CompiledModule{std::move(result->cubin), std::move(result->lowered_names)};
+}
+
+std::string NvrtcCompiler::Identity() const {
+  return absl::StrCat("nvrtc ", nvrtc_->major(), ".", nvrtc_->minor(), " ", architecture_);
+}
+
+}  // namespace weft::kernels
