@@ -211,9 +211,35 @@ absl::Status SharedNotDeclared(absl::string_view buffer, absl::string_view refer
       ") is known only where the job gives its data_type and shape; add them"));
 }
 
+FieldViolation ModuleWithoutCode(std::string field, absl::string_view module) {
+  return {std::move(field), absl::StrCat("module ", Quote(module), " has no code; give it one of ",
+                                         "cuda, ptx, cubin, fatbin, or a file")};
+}
+
+FieldViolation ModuleFromFile(std::string field, absl::string_view module, absl::string_view file) {
+  return {std::move(field),
+          absl::StrCat("module ", Quote(module), " names the file ", Quote(file),
+                       ", which only a client can read; send what is in it (`weft run` does)")};
+}
+
+FieldViolation ModuleNotCompiled(std::string field, absl::string_view module,
+                                 absl::string_view code) {
+  return {std::move(field),
+          absl::StrCat("module ", Quote(module), " is ", code,
+                       ", which is not compiled; take its options and headers out")};
+}
+
+FieldViolation ModuleNeedsGpu(std::string field, absl::string_view module, absl::string_view code) {
+  return {
+      std::move(field),
+      absl::StrCat("module ", Quote(module), " is ", code, ", which needs a GPU, and the job's ",
+                   "device is a CPU; bring the kernel as CUDA C++ source, or choose another ",
+                   "device (weft devices lists them)")};
+}
+
 FieldViolation NoKind(const NodePlace& node) {
   return {node.Field(), absl::StrCat(NodeText(node), " does nothing known; give it one of kernel, ",
-                                     "copy, fill, upload, download, empty")};
+                                     "user_kernel, copy, fill, upload, download, empty")};
 }
 
 FieldViolation UnknownAfter(const NodePlace& node, uint32_t entry, absl::string_view name,
@@ -303,6 +329,45 @@ FieldViolation NoArgumentValue(const NodePlace& node, uint32_t argument, absl::s
   return {node.Field(absl::StrCat("kernel.args[", argument, "]")),
           absl::StrCat(NodeText(node), ", argument ", Quote(name),
                        " has no value; give it one of view, i64, f64")};
+}
+
+FieldViolation UnknownModule(const NodePlace& node, absl::string_view module,
+                             absl::string_view nearest) {
+  return {node.Field("user_kernel.module"),
+          WithNearest(absl::StrCat(NodeText(node), " names the unknown module ", Quote(module)),
+                      nearest, "declare it in `modules`")};
+}
+
+FieldViolation BadEntry(const NodePlace& node, absl::string_view entry) {
+  return {node.Field("user_kernel.entry"),
+          absl::StrCat(NodeText(node), ": ", Quote(entry), " names no kernel; give the name of a ",
+                       "__global__ function of the module, at most ", kMaxTextBytes, " bytes")};
+}
+
+FieldViolation NoParameterValue(const NodePlace& node, uint32_t parameter) {
+  return {node.Field(absl::StrCat("user_kernel.params[", parameter, "]")),
+          absl::StrCat(NodeText(node), ", parameter ", parameter, " has no value; give it a view, ",
+                       "or a number of the type that the kernel declares (i32, f32, ...)")};
+}
+
+FieldViolation AccessOfScalar(const NodePlace& node, uint32_t parameter) {
+  return {node.Field(absl::StrCat("user_kernel.params[", parameter, "].access")),
+          absl::StrCat(NodeText(node), ", parameter ", parameter,
+                       " is a number; only views have an access, take it out")};
+}
+
+FieldViolation ParameterOutOfRange(const NodePlace& node, uint32_t parameter,
+                                   absl::string_view dtype) {
+  return {node.Field(absl::StrCat("user_kernel.params[", parameter, "].", dtype)),
+          absl::StrCat(NodeText(node), ", parameter ", parameter, " is no value of ", dtype,
+                       "; give one that is, or the type that the kernel declares")};
+}
+
+FieldViolation NoLaunchShape(const NodePlace& node) {
+  return {
+      node.Field("user_kernel.launch"),
+      absl::StrCat(NodeText(node), " has no launch shape, and a kernel of your own has no rule ",
+                   "for one; give grid_x to block_z")};
 }
 
 FieldViolation CopySizesDiffer(const NodePlace& node, uint64_t src_bytes, uint64_t dst_bytes) {

@@ -79,6 +79,15 @@ FieldViolation SharedElsewhere(std::string field, absl::string_view buffer, uint
                                uint32_t job_device);
 absl::Status SharedNotDeclared(absl::string_view buffer, absl::string_view reference);
 
+// ---- Modules ----------------------------------------------------------------------------------
+FieldViolation ModuleWithoutCode(std::string field, absl::string_view module);
+FieldViolation ModuleFromFile(std::string field, absl::string_view module, absl::string_view file);
+// Options or headers beside code that nothing compiles; `code`: "ptx", "cubin" or "fatbin".
+FieldViolation ModuleNotCompiled(std::string field, absl::string_view module,
+                                 absl::string_view code);
+// Code for GPUs on a CPU device.
+FieldViolation ModuleNeedsGpu(std::string field, absl::string_view module, absl::string_view code);
+
 // ---- Nodes ------------------------------------------------------------------------------------
 FieldViolation NoKind(const NodePlace& node);
 FieldViolation UnknownAfter(const NodePlace& node, uint32_t entry, absl::string_view name,
@@ -116,6 +125,14 @@ FieldViolation UnknownKernel(const NodePlace& node, absl::string_view kernel,
 FieldViolation KernelRefuses(const NodePlace& node, absl::string_view part,
                              absl::string_view subject, absl::string_view why);
 FieldViolation NoArgumentValue(const NodePlace& node, uint32_t argument, absl::string_view name);
+FieldViolation UnknownModule(const NodePlace& node, absl::string_view module,
+                             absl::string_view nearest);
+FieldViolation BadEntry(const NodePlace& node, absl::string_view entry);
+FieldViolation NoParameterValue(const NodePlace& node, uint32_t parameter);
+FieldViolation AccessOfScalar(const NodePlace& node, uint32_t parameter);
+FieldViolation ParameterOutOfRange(const NodePlace& node, uint32_t parameter,
+                                   absl::string_view dtype);
+FieldViolation NoLaunchShape(const NodePlace& node);
 FieldViolation CopySizesDiffer(const NodePlace& node, uint64_t src_bytes, uint64_t dst_bytes);
 FieldViolation CopyOverlaps(const NodePlace& node, absl::string_view buffer, ByteRange common);
 FieldViolation BadPatternSize(const NodePlace& node, uint32_t pattern_bytes);

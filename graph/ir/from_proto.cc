@@ -8,6 +8,7 @@
 #include "graph/ir/data_type.h"
 #include "graph/ir/errors.h"
 #include "graph/ir/field_names.h"
+#include "graph/ir/module_reader.h"
 #include "graph/ir/node_reader.h"
 #include "weft/v1/job.pb.h"
 
@@ -22,21 +23,21 @@ kernels::LaunchLimits LaunchLimitsOf(const cuda::DeviceInfo& device) {
   }
   limits.max_threads_per_block = device.max_threads_per_block;
   limits.max_shared_bytes_per_block = device.shared_bytes_per_block;
+  limits.max_shared_bytes_per_block_optin = device.shared_bytes_per_block_optin;
   limits.max_parameter_bytes = device.max_parameter_bytes;
   return limits;
 }
 
-// The limits of the job's device; without such a device those that every GPU has, so that the other
-// checks still mean something.
-kernels::LaunchLimits FindLimits(uint32_t ordinal, const JobContext& context,
-                                 Violations& violations) {
+// The job's device; null when there is none of that ordinal.
+const cuda::DeviceInfo* FindDevice(uint32_t ordinal, const JobContext& context,
+                                   Violations& violations) {
   std::vector<uint32_t> ordinals;
   for (const cuda::DeviceInfo& device : context.devices) {
     ordinals.push_back(static_cast<uint32_t>(device.ordinal));
-    if (ordinals.back() == ordinal) return LaunchLimitsOf(device);
+    if (ordinals.back() == ordinal) return &device;
   }
   violations.Add(NoSuchDevice(ordinal, ordinals));
-  return {};
+  return nullptr;
 }
 
 Options ReadOptions(const v1::Job& job, Violations& violations) {
@@ -94,10 +95,14 @@ Graph FromProto(const v1::Job& job, const JobContext& context, Violations& viola
   Graph graph;
   graph.name = job.name();
   graph.options = ReadOptions(job, violations);
-  const kernels::LaunchLimits limits = FindLimits(graph.options.device, context, violations);
+  const cuda::DeviceInfo* device = FindDevice(graph.options.device, context, violations);
+  // Without a device, those that every GPU has, so that the other checks still mean something.
+  const kernels::LaunchLimits limits =
+      device != nullptr ? LaunchLimitsOf(*device) : kernels::LaunchLimits();
   if (!CheckCounts(job, context.limits, violations)) return graph;
   const ReadBuffers buffers = ReadBufferDecls(job, context, graph, violations);
-  NodeReader(context, limits, buffers, graph, violations).Run(job);
+  const NameTable modules = ReadModules(job, device, graph, violations);
+  NodeReader(context, limits, buffers, modules, graph, violations).Run(job);
   return graph;
 }
 

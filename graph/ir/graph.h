@@ -70,6 +70,22 @@ struct KernelOp {
   // The launches within the limits of the device; none when there is nothing to do.
   std::vector<kernels::PhaseLaunch> phases;
 };
+// A scalar parameter of a user's kernel: its bytes are the low ones of `bits`.
+struct ScalarParameter {
+  uint64_t bits = 0;
+  uint32_t size_bytes = 0;
+};
+// A pointer parameter: the position of its view among those of the node.
+struct PointerParameter {
+  uint32_t view = 0;
+};
+struct UserKernelOp {
+  uint32_t module = 0;                                                      // in Graph::modules
+  std::string entry;                                                        // as the job names it
+  std::vector<std::variant<ScalarParameter, PointerParameter>> parameters;  // as declared
+  Slice views;                                                              // in Graph::views
+  kernels::PhaseLaunch launch;                                              // its symbol is `entry`
+};
 struct CopyOp {  // src and dst have the same size
   View src;
   View dst;
@@ -88,7 +104,15 @@ struct DownloadOp {
   uint32_t output = 0;  // position in Graph::outputs
 };
 struct EmptyOp {};
-using Operation = std::variant<EmptyOp, KernelOp, CopyOp, FillOp, UploadOp, DownloadOp>;
+using Operation =
+    std::variant<EmptyOp, KernelOp, UserKernelOp, CopyOp, FillOp, UploadOp, DownloadOp>;
+
+// Code that the job brings along. The code itself stays in the job's message.
+struct Module {
+  enum class Code : uint8_t { kCuda, kPtx, kCubin, kFatbin };
+  std::string name;
+  Code code = Code::kCuda;
+};
 
 struct Node {
   std::string name;
@@ -134,7 +158,8 @@ struct Graph {
   std::string name;
   Options options;
   std::vector<Buffer> buffers;
-  std::vector<Node> nodes;  // in program order
+  std::vector<Module> modules;  // in the job's order
+  std::vector<Node> nodes;      // in program order
   std::vector<View> views;
   std::vector<Use> uses;         // grouped by node, in program order
   std::vector<NodeIndex> after;  // grouped by node; without duplicates within a node
@@ -149,6 +174,7 @@ struct Graph {
   absl::Span<const Use> UsesOf(NodeIndex i) const { return UsesOf(node(i)); }
   absl::Span<const NodeIndex> AfterOf(const Node& node) const { return Part(after, node.after); }
   absl::Span<const View> ViewsOf(const KernelOp& op) const { return Part(views, op.views); }
+  absl::Span<const View> ViewsOf(const UserKernelOp& op) const { return Part(views, op.views); }
 
  private:
   template <typename T>
@@ -157,7 +183,7 @@ struct Graph {
   }
 };
 
-// "kernel", "copy", "fill", "upload", "download", "empty".
+// "kernel", "user_kernel", "copy", "fill", "upload", "download", "empty".
 absl::string_view KindName(const Operation& op);
 
 // True when the node has nothing to do on the device: an empty node, or one on zero bytes. It still

@@ -21,6 +21,9 @@ struct Limits {
 inline constexpr size_t kMaxNameBytes = 128;
 inline constexpr size_t kMaxTextBytes = 4096;  // Job.name and file names: a Linux path's limit
 inline constexpr size_t kMaxDimensions = 8;
+inline constexpr size_t kMaxModules = 256;
+inline constexpr size_t kMaxModuleOptions = 256;  // of one module
+inline constexpr size_t kMaxModuleHeaders = 256;  // of one module
 inline constexpr uint64_t kMaxBufferBytes = uint64_t{1} << 40;
 // Messages inside messages in a job file. The format itself needs 5 (Job, Node, KernelNode,
 // Argument, View); more is an attack or a mistake.

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/ir/kernel_reader.h"
+#include "graph/ir/user_kernel_reader.h"
 #include "kernels/nearest_name.h"
 #include "weft/v1/job.pb.h"
 
@@ -16,9 +17,11 @@ bool FitsIn(uint32_t pattern, uint32_t bytes) { return bytes >= 4 || pattern >> 
 }  // namespace
 
 NodeReader::NodeReader(const JobContext& context, const kernels::LaunchLimits& limits,
-                       const ReadBuffers& buffers, Graph& graph, Violations& violations)
+                       const ReadBuffers& buffers, const NameTable& modules, Graph& graph,
+                       Violations& violations)
     : context_(context),
       limits_(limits),
+      modules_(modules),
       graph_(graph),
       violations_(violations),
       views_(graph, buffers, violations),
@@ -84,6 +87,9 @@ void NodeReader::ReadKind(const v1::Node& node) {
     case v1::Node::kKernel:
       op = ReadKernel(node.kernel());
       break;
+    case v1::Node::kUserKernel:
+      op = ReadUserKernel(node.user_kernel());
+      break;
     case v1::Node::kCopy:
       op = ReadCopy(node.copy());
       break;
@@ -123,6 +129,13 @@ std::optional<ReadView> NodeReader::ReadPart(const char* part, bool is_given,
   return views_.Read(place, view);
 }
 
+bool NodeReader::CheckArgumentCount(const char* part, int count) {
+  if (static_cast<uint32_t>(count) <= context_.limits.max_arguments) return true;
+  violations_.Add(TooMany(place_.Field(part), "arguments", static_cast<uint64_t>(count),
+                          context_.limits.max_arguments));
+  return false;
+}
+
 std::optional<Operation> NodeReader::ReadKernel(const v1::KernelNode& kernel) {
   const kernels::Registry& registry =
       context_.registry != nullptr ? *context_.registry : kernels::Registry::Builtin();
@@ -134,12 +147,7 @@ std::optional<Operation> NodeReader::ReadKernel(const v1::KernelNode& kernel) {
         UnknownKernel(place_, kernel.kernel(), kernels::NearestName(kernel.kernel(), names)));
     return std::nullopt;
   }
-  if (static_cast<uint32_t>(kernel.args_size()) > context_.limits.max_arguments) {
-    violations_.Add(TooMany(place_.Field("kernel.args"), "arguments",
-                            static_cast<uint64_t>(kernel.args_size()),
-                            context_.limits.max_arguments));
-    return std::nullopt;
-  }
+  if (!CheckArgumentCount("kernel.args", kernel.args_size())) return std::nullopt;
   KernelReader reader(place_, kernel, graph_, violations_);
   std::optional<KernelOp> op = reader.Read(*schema, views_, limits_);
   if (!op.has_value()) return std::nullopt;
@@ -148,6 +156,20 @@ std::optional<Operation> NodeReader::ReadKernel(const v1::KernelNode& kernel) {
   for (const KernelReader::ArgumentView& argument : reader.views()) {
     graph_.views.push_back(argument.view);
     AddUse({argument.view.buffer, argument.touched}, argument.access);
+  }
+  return *std::move(op);
+}
+
+std::optional<Operation> NodeReader::ReadUserKernel(const v1::UserKernelNode& kernel) {
+  if (!CheckArgumentCount("user_kernel.params", kernel.params_size())) return std::nullopt;
+  UserKernelReader reader(place_, kernel, violations_);
+  std::optional<UserKernelOp> op = reader.Read(modules_, views_, limits_);
+  if (!op.has_value()) return std::nullopt;
+  op->views.begin = static_cast<uint32_t>(graph_.views.size());
+  op->views.count = static_cast<uint32_t>(reader.views().size());
+  for (const UserKernelReader::ParameterView& parameter : reader.views()) {
+    graph_.views.push_back(parameter.view);
+    AddUse(parameter.view, parameter.access);
   }
   return *std::move(op);
 }

@@ -25,6 +25,7 @@ class FillNode;
 class KernelNode;
 class Node;
 class UploadNode;
+class UserKernelNode;
 class View;
 }  // namespace weft::v1
 
@@ -34,7 +35,8 @@ class NodeReader {
  public:
   // The references must outlive the reader. `limits`: those of the job's device.
   NodeReader(const JobContext& context, const kernels::LaunchLimits& limits,
-             const ReadBuffers& buffers, Graph& graph, Violations& violations);
+             const ReadBuffers& buffers, const NameTable& modules, Graph& graph,
+             Violations& violations);
 
   // Fills graph.nodes and what belongs to them.
   void Run(const v1::Job& job);
@@ -45,6 +47,7 @@ class NodeReader {
   void ReadKind(const v1::Node& node);
   // One for each kind; nullopt when it is faulty.
   std::optional<Operation> ReadKernel(const v1::KernelNode& kernel);
+  std::optional<Operation> ReadUserKernel(const v1::UserKernelNode& kernel);
   std::optional<Operation> ReadCopy(const v1::CopyNode& copy);
   std::optional<Operation> ReadFill(const v1::FillNode& fill);
   std::optional<Operation> ReadUpload(const v1::UploadNode& upload);
@@ -52,10 +55,12 @@ class NodeReader {
 
   std::optional<ReadView> ReadPart(const char* part, bool is_given, const v1::View& view);
   void AddUse(const View& view, Access access);
+  bool CheckArgumentCount(const char* part, int count);
   void ReportOutput(const v1::DownloadNode& download, const Output& output);
 
   const JobContext& context_;
   const kernels::LaunchLimits& limits_;
+  const NameTable& modules_;
   Graph& graph_;
   Violations& violations_;
   const ViewReader views_;

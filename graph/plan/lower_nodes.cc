@@ -23,6 +23,7 @@ class NodeLowering {
     plan_.launches.insert(plan_.launches.end(), op.phases.begin(), op.phases.end());
     if (!op.phases.empty()) out.workspace.size = op.call.workspace_bytes;
   }
+  void Lower(const ir::UserKernelOp& op, PlannedNode&) { plan_.launches.push_back(op.launch); }
   void Lower(const ir::UploadOp& op, PlannedNode& out) { Stage(op.dst.range.size, out); }
   void Lower(const ir::DownloadOp& op, PlannedNode& out) { Stage(op.src.range.size, out); }
   void Lower(const ir::CopyOp&, PlannedNode&) {}

@@ -21,6 +21,14 @@ std::string Bytes(ByteRange range) {
 
 std::string Dims(const kernels::Dim3& d) { return absl::StrCat(d.x, "x", d.y, "x", d.z); }
 
+// Of a node that launches a kernel; empty: it launches none.
+std::string KernelName(const ir::Operation& op) {
+  if (const auto* builtin = std::get_if<ir::KernelOp>(&op))
+    return std::string(builtin->schema->name);
+  if (const auto* user = std::get_if<ir::UserKernelOp>(&op)) return absl::CHexEscape(user->entry);
+  return "";
+}
+
 class Renderer {
  public:
   Renderer(const ir::Graph& graph, const Plan& plan, const RenderOptions& options)
@@ -106,15 +114,15 @@ class Renderer {
 
   std::string Work(const ir::Node& node, const PlannedNode& planned) const {
     if (planned.is_no_op) return absl::StrCat(ir::KindName(node.op), ", nothing to do");
-    const auto* kernel = std::get_if<ir::KernelOp>(&node.op);
-    if (kernel == nullptr) {
+    const std::string kernel = KernelName(node.op);
+    if (kernel.empty()) {
       uint64_t bytes = 0;
       for (const ir::Use& use : graph_.UsesOf(node)) bytes = std::max(bytes, use.range.size);
       return absl::StrCat(ir::KindName(node.op), " of ", Counted(bytes, "byte"));
     }
     const kernels::PhaseLaunch& first = plan_.LaunchesOf(planned)[0];
-    std::string text = absl::StrCat("kernel ", kernel->schema->name, ", grid ", Dims(first.grid),
-                                    ", block ", Dims(first.block));
+    std::string text =
+        absl::StrCat("kernel ", kernel, ", grid ", Dims(first.grid), ", block ", Dims(first.block));
     if (planned.launches.count > 1) {
       absl::StrAppend(&text, ", ", planned.launches.count, " launches");
     }
@@ -189,9 +197,9 @@ class Renderer {
       if (left == 0) break;
       --left;
       shown[n.value()] = true;
-      const auto* kernel = std::get_if<ir::KernelOp>(&graph_.node(n).op);
+      const std::string kernel = KernelName(graph_.node(n).op);
       const absl::string_view what =
-          kernel != nullptr ? kernel->schema->name : ir::KindName(graph_.node(n).op);
+          kernel.empty() ? ir::KindName(graph_.node(n).op) : absl::string_view(kernel);
       absl::StrAppend(&out_, "    n", n.value(), " [label=\"", absl::CHexEscape(Name(n)), "\\n",
                       what, "\"];\n");
       chain.push_back(absl::StrCat("n", n.value()));
