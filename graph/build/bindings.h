@@ -1,6 +1,7 @@
 // What a plan needs to become real on one device: addresses and functions.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,9 @@ class FunctionResolver {
   // Asked once for each symbol of a build.
   // Errors: NOT_FOUND (no image has `symbol`), FAILED_PRECONDITION (no code for this device).
   virtual absl::StatusOr<cuda::Function> Resolve(const std::string& symbol) = 0;
+  // The kernel `entry` of module `module` of the job (ir::Graph::modules).
+  // Errors: NOT_FOUND, with the kernels that there are where that is known.
+  virtual absl::StatusOr<cuda::Function> ResolveUser(uint32_t module, const std::string& entry);
 };
 
 // All that a plan is built from. References: the context must outlive what is built, the others the

@@ -6,6 +6,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "base/error_context.h"
 #include "base/status_macros.h"
+#include "graph/build/errors.h"
 #include "kernels/parameters.h"
 
 namespace weft::build {
@@ -68,6 +69,61 @@ class Resolver {
           function, ToCuda(phase.grid), ToCuda(phase.block), phase.shared_bytes, parameters});
     }
     return absl::OkStatus();
+  }
+
+  absl::Status Add(const ir::UserKernelOp& op, const plan::PlannedNode&) {
+    WEFT_ASSIGN_OR_RETURN(const cuda::Function function,
+                          input_.resolver.ResolveUser(op.module, op.entry));
+    WEFT_RETURN_IF_ERROR(CheckUserKernel(op, function));
+    const auto views = input_.graph.ViewsOf(op);
+    const ir::Slice parameters{static_cast<uint32_t>(list_.parameter_words.size()),
+                               static_cast<uint32_t>(op.parameters.size())};
+    for (const auto& parameter : op.parameters) {
+      if (const auto* scalar = std::get_if<ir::ScalarParameter>(&parameter)) {
+        list_.parameter_words.push_back(scalar->bits);
+        continue;
+      }
+      const auto& pointer = std::get<ir::PointerParameter>(parameter);
+      WEFT_ASSIGN_OR_RETURN(const CUdeviceptr address, AddressOf(views[pointer.view]));
+      list_.parameter_words.push_back(address);
+    }
+    const kernels::PhaseLaunch& launch = op.launch;
+    list_.operations.emplace_back(KernelOperation{
+        function, ToCuda(launch.grid), ToCuda(launch.block), launch.shared_bytes, parameters});
+    return absl::OkStatus();
+  }
+
+  // What the module says of the kernel; the driver takes a launch on trust.
+  static absl::Status CheckUserKernel(const ir::UserKernelOp& op, const cuda::Function& function) {
+    WEFT_ASSIGN_OR_RETURN(const std::vector<cuda::ParamInfo> declared, function.Params());
+    if (declared.size() != op.parameters.size()) {
+      return ParameterCountError(op.entry, op.parameters.size(), declared.size());
+    }
+    for (size_t i = 0; i < declared.size(); ++i) {
+      const auto* scalar = std::get_if<ir::ScalarParameter>(&op.parameters[i]);
+      const size_t given = scalar != nullptr ? scalar->size_bytes : sizeof(CUdeviceptr);
+      if (given != declared[i].size) {
+        return ParameterSizeError(op.entry, i, given, declared[i].size);
+      }
+    }
+    WEFT_ASSIGN_OR_RETURN(const cuda::FunctionAttributes attributes, function.Attributes());
+    const kernels::Dim3& block = op.launch.block;
+    const uint64_t threads = uint64_t{block.x} * block.y * block.z;
+    if (threads > attributes.max_threads_per_block) {
+      return BlockTooLargeError(op.entry, threads, attributes.max_threads_per_block,
+                                attributes.registers_per_thread);
+    }
+    return AllowShared(op, attributes, function);
+  }
+
+  static absl::Status AllowShared(const ir::UserKernelOp& op,
+                                  const cuda::FunctionAttributes& attributes,
+                                  const cuda::Function& function) {
+    const uint32_t bytes = op.launch.shared_bytes;
+    if (bytes <= attributes.max_dynamic_shared_bytes) return absl::OkStatus();
+    const absl::Status allowed = function.SetMaxDynamicSharedBytes(bytes);
+    if (!absl::IsInvalidArgument(allowed)) return allowed;
+    return SharedMemoryError(op.entry, attributes.static_shared_bytes, bytes);
   }
 
   absl::Status Add(const ir::CopyOp& op, const plan::PlannedNode&) {

@@ -1,0 +1,36 @@
+#include "graph/build/errors.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace weft::build {
+
+absl::Status ParameterCountError(absl::string_view entry, size_t given, size_t declared) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("kernel \"", entry, "\" takes ", declared, " parameters, and the job gives ",
+                   given, "; give one for each, in the order of its ", "declaration"));
+}
+
+absl::Status ParameterSizeError(absl::string_view entry, size_t index, size_t given_bytes,
+                                size_t declared_bytes) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      "parameter ", index, " of kernel \"", entry, "\" has ", declared_bytes,
+      " bytes, and the job gives ", given_bytes, "; give it the type that the kernel declares"));
+}
+
+absl::Status BlockTooLargeError(absl::string_view entry, uint64_t threads, uint32_t limit,
+                                uint32_t registers) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      "kernel \"", entry, "\" runs with at most ", limit, " threads in a block (it uses ",
+      registers, " registers a thread), and the job asks for ", threads,
+      "; make the block smaller, or compile with fewer registers (--maxrregcount)"));
+}
+
+absl::Status SharedMemoryError(absl::string_view entry, uint32_t static_bytes,
+                               uint32_t dynamic_bytes) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      "kernel \"", entry, "\" has ", static_bytes,
+      " bytes of static shared memory, and the job asks ", "for ", dynamic_bytes,
+      " more, which is above the device's limit; use less (weft devices ", "shows the limit)"));
+}
+
+}  // namespace weft::build
