@@ -1,4 +1,4 @@
-// The device of this executor: driver, context, properties, built-in kernels.
+// The device of this executor: driver, context, properties, built-in kernels and those of jobs.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,9 @@
 #include "cuda/context.h"
 #include "cuda/device_info.h"
 #include "cuda/driver.h"
+#include "server/executor/device_compiler.h"
 #include "server/executor/module_store.h"
+#include "server/executor/user_modules.h"
 
 namespace weft::executor {
 
@@ -32,6 +34,7 @@ class DeviceEnvironment {
   const cuda::Context& context() const { return context_; }
   const cuda::DeviceInfo& info() const { return info_; }
   ModuleStore& modules() { return modules_; }
+  UserModuleStore& user_modules() { return user_modules_; }
 
  private:
   DeviceEnvironment(std::unique_ptr<const cuda::Driver> driver, cuda::DeviceInfo info,
@@ -39,12 +42,14 @@ class DeviceEnvironment {
       : driver_(std::move(driver)),
         info_(std::move(info)),
         context_(std::move(context)),
-        modules_(context_) {}
+        modules_(context_),
+        user_modules_(context_, [this] { return MakeDeviceCompiler(info_); }) {}
 
   const std::unique_ptr<const cuda::Driver> driver_;
   const cuda::DeviceInfo info_;
   const cuda::Context context_;
   ModuleStore modules_;
+  UserModuleStore user_modules_;
 };
 
 }  // namespace weft::executor

@@ -59,6 +59,15 @@ absl::Status UnknownSymbolError(absl::string_view symbol) {
                    "\"; the images and the programs are of different builds: install Weft again"));
 }
 
+absl::Status ModuleRefusedError(absl::string_view module, const absl::Status& cause) {
+  return absl::Status(
+      cause.code(),
+      absl::StrCat(
+          "module \"", module, "\": ", cause.message(),
+          "; build it for the device's architecture (weft devices shows it) with a toolkit "
+          "that the driver knows, or bring the source"));
+}
+
 absl::Status KernelFaultError(const absl::Status& cause, const FaultSuspects& suspects) {
   // Reads: job "‹job›" node "‹node›": ‹cause› (or: ‹cause›: in one of the ‹count› kernel nodes
   // (‹names›); or: ‹cause›: the fault of one of ‹count› jobs in flight; the device does not tell which)

@@ -32,6 +32,10 @@ absl::Status BadTransferError(const ByteRange& device, uint64_t offset_bytes, ui
 // A kernel that none of the loaded images has.
 absl::Status UnknownSymbolError(absl::string_view symbol);
 
+// The driver does not load a module of a job: code for another architecture or of a newer toolkit,
+// or damaged.
+absl::Status ModuleRefusedError(absl::string_view module, const absl::Status& cause);
+
 // What is known about who brought the context down.
 struct FaultSuspects {
   std::string job;                        // its name, when one launch alone can have done it

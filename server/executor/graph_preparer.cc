@@ -130,7 +130,9 @@ GraphFacts FactsOf(const ir::Graph& graph) {
   facts.job = graph.name;
   for (const ir::Node& node : graph.nodes) {
     if (graph.options.timeline == ir::Timeline::kCollect) facts.node_names.push_back(node.name);
-    if (!std::holds_alternative<ir::KernelOp>(node.op) || ir::IsNoOp(node.op)) continue;
+    const bool launches = std::holds_alternative<ir::KernelOp>(node.op) ||
+                          std::holds_alternative<ir::UserKernelOp>(node.op);
+    if (!launches || ir::IsNoOp(node.op)) continue;
     ++facts.kernel_node_count;
     if (facts.kernel_nodes.size() < kMaxSuspects) facts.kernel_nodes.push_back(node.name);
   }
@@ -140,11 +142,11 @@ GraphFacts FactsOf(const ir::Graph& graph) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<GraphPreparer>> GraphPreparer::Create(
-    const cuda::Context& context, const cuda::DeviceInfo& device,
-    build::FunctionResolver& resolver) {
+    const cuda::Context& context, const cuda::DeviceInfo& device, build::FunctionResolver& resolver,
+    UserModuleStore& modules) {
   WEFT_ASSIGN_OR_RETURN(cuda::Stream stream, cuda::Stream::Create(context, {}));
   return std::unique_ptr<GraphPreparer>(
-      new GraphPreparer(context, device, resolver, std::move(stream)));
+      new GraphPreparer(context, device, resolver, modules, std::move(stream)));
 }
 
 absl::StatusOr<std::unique_ptr<build::Executable>> GraphPreparer::MakeExecutable(
@@ -184,8 +186,10 @@ absl::StatusOr<std::shared_ptr<PreparedGraph>> GraphPreparer::Prepare(
   build::Bindings bindings;
   PreparedGraph::Memory memory;
   WEFT_RETURN_IF_ERROR(BindBuffers(graph, request, bindings, facts));
+  WEFT_ASSIGN_OR_RETURN(memory.modules, modules_.Load(graph, request.job()));
+  JobFunctions functions(resolver_, memory.modules);
   WEFT_RETURN_IF_ERROR(MakeMemory(context_, plan, bindings, memory));
-  const build::BuildInput input{context_, graph, plan, bindings, resolver_};
+  const build::BuildInput input{context_, graph, plan, bindings, functions};
   WEFT_ASSIGN_OR_RETURN(std::unique_ptr<GraphRunner> runner, MakeRunner(input));
   return std::make_shared<PreparedGraph>(GraphId(request.graph_id()), std::move(facts),
                                          std::move(memory), std::move(runner));

@@ -14,6 +14,7 @@
 #include "graph/build/executable.h"
 #include "graph/build/executable_cache.h"
 #include "server/executor/prepared_graph.h"
+#include "server/executor/user_modules.h"
 
 namespace weft::executor {
 
@@ -26,18 +27,20 @@ class PrepareRequest;
 inline constexpr size_t kExecutableCacheBytes = size_t{64} << 20;
 
 // Thread safety: all members may be called from any thread; graphs are prepared side by side. The
-// context and the resolver outlive it, and the context every graph made.
+// context, the resolver and the modules outlive it, and the context every graph made.
 class GraphPreparer {
  public:
   // `device`: as weftd knows it (device_limits.h).
   static absl::StatusOr<std::unique_ptr<GraphPreparer>> Create(const cuda::Context& context,
                                                                const cuda::DeviceInfo& device,
-                                                               build::FunctionResolver& resolver);
+                                                               build::FunctionResolver& resolver,
+                                                               UserModuleStore& modules);
   GraphPreparer(const GraphPreparer&) = delete;
   GraphPreparer& operator=(const GraphPreparer&) = delete;
 
   // Blocks until the graph is on the device. 0.2 ms and more; see build::Executable.
-  // Errors: INTERNAL (the job does not pass checks that weftd made: a bug), INVALID_ARGUMENT (a
+  // Code that the job brings along is compiled before, which can take seconds.
+  // Errors: those of UserModuleStore and of graph/build/errors.h; INTERNAL (the job does not pass checks that weftd made: a bug), INVALID_ARGUMENT (a
   // buffer without a binding), RESOURCE_EXHAUSTED, and what the driver says.
   absl::StatusOr<std::shared_ptr<PreparedGraph>> Prepare(const v1::PrepareRequest& request);
 
@@ -46,14 +49,19 @@ class GraphPreparer {
 
  private:
   GraphPreparer(const cuda::Context& context, const cuda::DeviceInfo& device,
-                build::FunctionResolver& resolver, cuda::Stream stream)
-      : context_(context), device_(device), resolver_(resolver), upload_(std::move(stream)) {}
+                build::FunctionResolver& resolver, UserModuleStore& modules, cuda::Stream stream)
+      : context_(context),
+        device_(device),
+        resolver_(resolver),
+        modules_(modules),
+        upload_(std::move(stream)) {}
   absl::StatusOr<std::unique_ptr<GraphRunner>> MakeRunner(const build::BuildInput& input);
   absl::StatusOr<std::unique_ptr<build::Executable>> MakeExecutable(const build::BuildInput& input);
 
   const cuda::Context& context_;
   const cuda::DeviceInfo device_;
   build::FunctionResolver& resolver_;
+  UserModuleStore& modules_;
   const cuda::Stream upload_;
   absl::Mutex mutex_;
   build::ExecutableCache cache_ ABSL_GUARDED_BY(mutex_){kExecutableCacheBytes};

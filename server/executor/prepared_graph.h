@@ -23,6 +23,7 @@
 #include "graph/build/executable.h"
 #include "graph/build/stream_runner.h"
 #include "server/executor/device_region.h"
+#include "server/executor/user_modules.h"
 #include "transport/shared_memory.h"
 
 namespace weft::executor {
@@ -68,6 +69,7 @@ class PreparedGraph {
     std::optional<DeviceRegion> scratch;
     transport::SharedMemory staging;
     std::optional<cuda::PinnedHost> pinned;  // of `staging`
+    UserModules modules;                     // the code of its own kernels
   };
 
   PreparedGraph(GraphId id, GraphFacts facts, Memory memory, std::unique_ptr<GraphRunner> runner);
@@ -91,8 +93,10 @@ class PreparedGraph {
   absl::Status Retire();
   // Of the last launch. FAILED_PRECONDITION: in flight.
   absl::StatusOr<LaunchReport> Report() const;
-  // REQUIRES: retired.
-  std::unique_ptr<build::Executable> TakeExecutable() { return runner_->TakeExecutable(); }
+  // Null when it has kernels of its own: they are unloaded with it. REQUIRES: retired.
+  std::unique_ptr<build::Executable> TakeExecutable() {
+    return memory_.modules.empty() ? runner_->TakeExecutable() : nullptr;
+  }
 
  private:
   enum class State { kReady, kInFlight, kRetired };

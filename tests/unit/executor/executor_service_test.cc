@@ -80,7 +80,8 @@ class ExecutorServiceTest : public ::testing::Test {
                          cuda::QueryDeviceInfo(TestDriver(), kHealthyDevice));
     device_ = FromDeviceLimits(ToDeviceLimits(info));
     ASSERT_OK_AND_ASSIGN(memory_, MemoryMap::Create(context_));
-    ASSERT_OK_AND_ASSIGN(preparer_, GraphPreparer::Create(context_, device_, modules_));
+    ASSERT_OK_AND_ASSIGN(preparer_,
+                         GraphPreparer::Create(context_, device_, modules_, user_modules_));
     ASSERT_OK_AND_ASSIGN(transport::SharedMemory area,
                          transport::SharedMemory::Create("transfer", kTransferBytes));
     transfer_bytes_ = area.data();
@@ -164,6 +165,10 @@ class ExecutorServiceTest : public ::testing::Test {
   const cuda::Context context_ = MakeContext();
   cuda::DeviceInfo device_;
   ModuleStore modules_{context_};
+  UserModuleStore user_modules_{context_, [] {
+                                  return absl::StatusOr<std::unique_ptr<const kernels::Compiler>>(
+                                      absl::FailedPreconditionError("no compiler"));
+                                }};
   std::optional<transport::FdSocket> weftd_;
   std::optional<WeftdChannel> channel_;
   std::unique_ptr<MemoryMap> memory_;
