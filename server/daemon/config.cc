@@ -62,6 +62,8 @@ constexpr Setting kSettings[] = {
     {"spin_us", "microseconds that a ring's waiter spins at most before it sleeps", 500, 1000000},
     {"log_level", "debug, info, warning or error", 0, 0},
     {"executor_program", "path of weft-executor (default: beside weftd)", 0, 0},
+    {"user_kernels",
+     "whose jobs may bring code along: owner (weftd's own user), everyone or nobody", 0, 0},
 };
 
 const FieldDescriptor* FieldOf(absl::string_view name) {
@@ -142,6 +144,7 @@ void FillDefaults(Config& config) {
   }
   if (config.socket().empty()) config.set_socket(DefaultSocket());
   if (config.driver().empty()) config.set_driver("auto");
+  if (config.user_kernels().empty()) config.set_user_kernels("owner");
   if (config.log_level().empty()) config.set_log_level("info");
   if (config.cpu_workers() == 0) {
     config.set_cpu_workers(std::clamp(std::thread::hardware_concurrency(), 4u, 256u));
@@ -249,6 +252,7 @@ absl::Status FinishConfig(Config& config) {
   std::vector<FieldViolation> violations;
   CheckNumbers(config, violations);
   CheckOneOf("driver", config.driver(), {"auto", "cuda", "cpu"}, violations);
+  CheckOneOf("user_kernels", config.user_kernels(), {"owner", "everyone", "nobody"}, violations);
   CheckOneOf("log_level", config.log_level(), {"debug", "info", "warning", "error"}, violations);
   CheckDevices(config, violations);
   if (config.socket().size() > kMaxSocketPath) {

@@ -80,6 +80,14 @@ ir::Limits IrLimitsOf(const Config& config) {
   return limits;
 }
 
+UserKernelPolicy PolicyOf(const Config& config) {
+  UserKernelPolicy policy;
+  policy.owner = ::geteuid();
+  if (config.user_kernels() == "everyone") policy.who = UserKernelPolicy::Who::kEveryone;
+  if (config.user_kernels() == "nobody") policy.who = UserKernelPolicy::Who::kNobody;
+  return policy;
+}
+
 }  // namespace
 
 // In the order of construction: what stands further down uses what stands above it.
@@ -110,7 +118,8 @@ struct Daemon::Parts {
   WorkerPool workers{kWorkers};
 
   BufferManager buffer_manager{buffers, sessions, executors, cache, order};
-  JobCompiler compiler{fingerprinter, IrLimitsOf(config), buffers, executors, cache};
+  JobCompiler compiler{fingerprinter, IrLimitsOf(config), PolicyOf(config),
+                       buffers,       executors,          cache};
   PreparedGraphs graphs{cache};
   JobManager manager{{.compiler = compiler,
                       .table = table,

@@ -134,6 +134,12 @@ absl::Status UnknownBufferError(absl::string_view reference) {
       StrCat("there is no buffer \"", reference, "\". `weft buffers` lists yours."));
 }
 
+absl::Status UserKernelsForbiddenError(absl::string_view setting) {
+  return absl::PermissionDeniedError(
+      StrCat("the job brings code along, which you may not on this server (user_kernels: ", setting,
+             "). Use built-in kernels, or ask who runs the server to set user_kernels."));
+}
+
 absl::Status NotYourBufferError(absl::string_view reference) {
   return absl::PermissionDeniedError(StrCat("buffer \"", reference, "\" belongs to another user."));
 }

@@ -75,6 +75,8 @@ absl::Status WaitTimeoutError(absl::string_view job_id, uint64_t timeout_ms);
 // No buffer has this name or id (any more).
 absl::Status UnknownBufferError(absl::string_view reference);
 // A buffer of another user; root sees all.
+// A job with modules of a caller who may not bring code (the setting user_kernels).
+absl::Status UserKernelsForbiddenError(absl::string_view setting);
 absl::Status NotYourBufferError(absl::string_view reference);
 // Create with a name that is taken.
 absl::Status BufferExistsError(absl::string_view name);

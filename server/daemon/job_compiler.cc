@@ -157,6 +157,20 @@ ReceivedJob::ReceivedJob(ReceivedJob&&) noexcept = default;
 ReceivedJob& ReceivedJob::operator=(ReceivedJob&&) noexcept = default;
 ReceivedJob::~ReceivedJob() = default;
 
+absl::Status JobCompiler::CheckAllowed(const Caller& caller, const v1::Job& job) const {
+  if (job.modules_size() == 0) return absl::OkStatus();
+  switch (user_kernels_.who) {
+    case UserKernelPolicy::Who::kEveryone:
+      return absl::OkStatus();
+    case UserKernelPolicy::Who::kOwner:
+      if (caller.MayUse(user_kernels_.owner)) return absl::OkStatus();
+      return UserKernelsForbiddenError("owner");
+    case UserKernelPolicy::Who::kNobody:
+      break;
+  }
+  return UserKernelsForbiddenError("nobody");
+}
+
 ReceivedJob JobCompiler::Receive(const Caller& caller, v1::Job job) const {
   ReceivedJob received;
   received.caller = caller;

@@ -50,19 +50,31 @@ struct JobRequestOptions {
   uint64_t deadline_ms = 0;
 };
 
+// Whose jobs may bring code along.
+struct UserKernelPolicy {
+  enum class Who : uint8_t { kOwner, kEveryone, kNobody };
+  Who who = Who::kOwner;
+  uid_t owner = 0;  // the user that weftd runs as
+};
+
 class JobCompiler {
  public:
   // REQUIRES: the referenced objects outlive this.
   JobCompiler(const ir::Fingerprinter& fingerprinter, const ir::Limits& limits,
-              const BufferRegistry& buffers, const ExecutorDirectory& executors, GraphCache& cache)
+              UserKernelPolicy user_kernels, const BufferRegistry& buffers,
+              const ExecutorDirectory& executors, GraphCache& cache)
       : fingerprinter_(fingerprinter),
         limits_(limits),
+        user_kernels_(user_kernels),
         buffers_(buffers),
         executors_(executors),
         cache_(cache) {}
 
   // Takes the job apart. Cost: linear in the job's structure, whatever its bytes; no planning.
   ReceivedJob Receive(const Caller& caller, v1::Job job) const;
+
+  // PERMISSION_DENIED for a job with code of its own from a caller who may not bring any.
+  absl::Status CheckAllowed(const Caller& caller, const v1::Job& job) const;
 
   // The compiled form of an equal job; nullptr when none is cached.
   std::shared_ptr<const CompiledJob> Find(const ReceivedJob& received) const;
@@ -79,6 +91,7 @@ class JobCompiler {
  private:
   const ir::Fingerprinter& fingerprinter_;
   const ir::Limits limits_;
+  const UserKernelPolicy user_kernels_;
   const BufferRegistry& buffers_;
   const ExecutorDirectory& executors_;
   GraphCache& cache_;

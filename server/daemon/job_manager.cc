@@ -113,6 +113,9 @@ void JobManager::Submit(const Caller& caller, v1::Job job, std::string request_i
 }
 
 void JobManager::Compile(const Caller& caller, v1::Job job, Compiled compiled) {
+  if (const absl::Status allowed = p_.compiler.CheckAllowed(caller, job); !allowed.ok()) {
+    return std::move(compiled)(allowed, ReceivedJob());
+  }
   ReceivedJob received = p_.compiler.Receive(caller, std::move(job));
   if (std::shared_ptr<const CompiledJob> cached = p_.compiler.Find(received)) {
     return std::move(compiled)(std::move(cached), std::move(received));

@@ -76,7 +76,8 @@ struct DaemonParts {
   TimerQueue timers{clock};
   WorkerPool workers{0};
   BufferManager buffer_manager{buffers, sessions, executors, cache, order};
-  JobCompiler compiler{fingerprinter, ir::Limits(), buffers, executors, cache};
+  UserKernelPolicy user_kernels{UserKernelPolicy::Who::kOwner, 1000};  // alice
+  JobCompiler compiler{fingerprinter, ir::Limits(), user_kernels, buffers, executors, cache};
   PreparedGraphs graphs{cache};
   JobManager manager{{.compiler = compiler,
                       .table = table,

@@ -72,6 +72,40 @@ TEST_F(JobManagerTest, AnotherUsersBufferIsDenied) {
   EXPECT_THAT(id, StatusIs(absl::StatusCode::kPermissionDenied));
 }
 
+// A job with code of its own that no node launches.
+v1::Job JobWithCode() {
+  v1::Job job;
+  job.add_modules()->set_name("mine");
+  job.mutable_modules(0)->set_cuda("source");
+  job.add_nodes()->mutable_empty();
+  return job;
+}
+
+TEST_F(JobManagerTest, CodeIsTakenFromTheUserOfTheServerAlone) {
+  EXPECT_OK(Submit(JobWithCode()));
+  d_.executor->EndLaunch();
+  // Also when an equal job is in the cache.
+  absl::StatusOr<JobId> id = absl::InternalError("not answered");
+  d_.manager.Submit(d_.bob, JobWithCode(), "", [&](absl::StatusOr<JobId> a) { id = a; });
+  EXPECT_THAT(id, StatusIs(absl::StatusCode::kPermissionDenied, HasSubstr("user_kernels: owner")));
+}
+
+TEST(UserKernelPolicyTest, WhoMayBringCodeIsASetting) {
+  DaemonParts parts;
+  const auto allows = [&](UserKernelPolicy::Who who, const Caller& caller) {
+    const JobCompiler compiler(parts.fingerprinter, {}, {who, 1000}, parts.buffers, parts.executors,
+                               parts.cache);
+    return compiler.CheckAllowed(caller, JobWithCode()).ok();
+  };
+  Caller root = parts.bob;
+  root.uid = 0;
+  EXPECT_TRUE(allows(UserKernelPolicy::Who::kOwner, parts.alice));
+  EXPECT_TRUE(allows(UserKernelPolicy::Who::kOwner, root));
+  EXPECT_FALSE(allows(UserKernelPolicy::Who::kOwner, parts.bob));
+  EXPECT_TRUE(allows(UserKernelPolicy::Who::kEveryone, parts.bob));
+  EXPECT_FALSE(allows(UserKernelPolicy::Who::kNobody, parts.alice));
+}
+
 TEST_F(JobManagerTest, JobsOnOneBufferRunInTheOrderOfAcceptance) {
   d_.MakeBuffer("s");
   ASSERT_OK_AND_ASSIGN(const JobId first, Submit(FillJob(1)));
