@@ -10,6 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
 #include "client/cli/bind_files.h"
+#include "client/cli/bind_modules.h"
 #include "client/cli/command.h"
 #include "client/cli/file_io.h"
 #include "client/cli/graphviz.h"
@@ -102,6 +103,7 @@ ir::SharedBufferResolver ResolverOf(std::shared_ptr<client::Connection> connecti
 
 absl::StatusOr<PlanCommand::Subject> PlanCommand::Load(const Environment& environment) const {
   WEFT_ASSIGN_OR_RETURN(JobFile file, ReadJobFile(job_));
+  WEFT_RETURN_IF_ERROR(BindModules(file).status());
   Subject subject;
   subject.job = std::move(file.job);
   if (!server_) {

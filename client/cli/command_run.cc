@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "client/cli/bind_files.h"
+#include "client/cli/bind_modules.h"
 #include "client/cli/command.h"
 #include "client/cli/interrupt.h"
 #include "client/cli/job_report.h"
@@ -78,7 +79,9 @@ absl::StatusOr<JobFile> RunCommand::Prepare(Bindings& files) const {
   WEFT_ASSIGN_OR_RETURN(const Bindings inputs, ParseBindings("input", inputs_));
   WEFT_ASSIGN_OR_RETURN(const Bindings outputs, ParseBindings("output", outputs_));
   WEFT_ASSIGN_OR_RETURN(JobFile file, ReadJobFile(job_));
-  WEFT_ASSIGN_OR_RETURN(const std::vector<std::string> read, BindInputs(file, inputs));
+  WEFT_ASSIGN_OR_RETURN(std::vector<std::string> read, BindInputs(file, inputs));
+  WEFT_ASSIGN_OR_RETURN(const std::vector<std::string> code, BindModules(file));
+  read.insert(read.end(), code.begin(), code.end());
   WEFT_ASSIGN_OR_RETURN(files, PlanOutputs(file, read, out_dir_, outputs));
   if (!timeline_.empty()) file.job.mutable_options()->set_collect_timeline(true);
   if (device_.has_value()) file.job.mutable_options()->set_device(*device_);

@@ -5,6 +5,7 @@
 
 #include "base/status_macros.h"
 #include "client/cli/bind_files.h"
+#include "client/cli/bind_modules.h"
 #include "client/cli/command.h"
 #include "client/cli/output.h"
 #include "client/client.h"
@@ -32,6 +33,7 @@ class SubmitCommand final : public Command {
     WEFT_ASSIGN_OR_RETURN(const Bindings inputs, ParseBindings("input", inputs_));
     WEFT_ASSIGN_OR_RETURN(JobFile file, ReadJobFile(job_));
     WEFT_RETURN_IF_ERROR(BindInputs(file, inputs).status());
+    WEFT_RETURN_IF_ERROR(BindModules(file).status());
     if (device_.has_value()) file.job.mutable_options()->set_device(*device_);
     WEFT_ASSIGN_OR_RETURN(const auto connection, environment.Connect());
     v1::SubmitRequest request;

@@ -151,6 +151,17 @@ FieldViolation InputFileViolation(const std::string& field, const std::string& u
   return {field, absl::StrCat("node \"", upload, "\": ", why)};
 }
 
+FieldViolation ModuleFileViolation(const std::string& field, const std::string& module,
+                                   absl::string_view why) {
+  return {field, absl::StrCat("module \"", module, "\": ", why)};
+}
+
+FieldViolation ModuleEndingViolation(const std::string& field, const std::string& module,
+                                     const std::string& file) {
+  return {field, absl::StrCat("module \"", module, "\": the ending of ", file,
+                              " says nothing of what it is; use .cu, .ptx, .cubin or .fatbin")};
+}
+
 FieldViolation OutputFileViolation(const std::string& field, const std::string& output,
                                    absl::string_view why) {
   return {field, absl::StrCat("output \"", output, "\": ", why)};

@@ -70,6 +70,11 @@ FieldViolation InputSizeViolation(const std::string& field, const std::string& u
 // The file of an upload cannot be read, for one of the reasons above.
 FieldViolation InputFileViolation(const std::string& field, const std::string& upload,
                                   absl::string_view why);
+// The code of a module cannot be had from its file.
+FieldViolation ModuleFileViolation(const std::string& field, const std::string& module,
+                                   absl::string_view why);
+FieldViolation ModuleEndingViolation(const std::string& field, const std::string& module,
+                                     const std::string& file);
 // The file of an output cannot hold it, for one of the reasons above.
 FieldViolation OutputFileViolation(const std::string& field, const std::string& output,
                                    absl::string_view why);
