@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares what the demo jobs wrote with NumPy and SciPy, which share no code with Weft.
 
-    python3 check_demos.py FOLDER [edges] [streams] [mlp] [pipeline]
+    python3 check_demos.py FOLDER [edges] [streams] [mlp] [pipeline] [own_kernels]
 
 FOLDER: where the outputs are (`weft run demos/jobs/edges.textproto` writes to demos/out). Without names, all four are
 checked. Exit status 0 when everything agrees; else 1, and one line a difference.
@@ -74,7 +74,16 @@ def check_pipeline(folder):
                                       np.floor(blurred(gray, 0.5 + i) + 0.5), 1)]
 
 
-CHECKS = {"edges": check_edges, "streams": check_streams, "mlp": check_mlp, "pipeline": check_pipeline}
+def check_own_kernels(folder):
+    load = lambda name: np.load(os.path.join(folder, f"own_{name}.npy"))
+    expected = (np.float32(0.5) * np.arange(1000003, dtype=np.float32)) + np.float32(3)
+    return (expect_close("own_kernels: y", load("y"), expected, 0) +
+            expect_close("own_kernels: y of the built-in kernel", load("y_ref"), expected, 0) +
+            expect_close("own_kernels: sum of ones", load("count"), np.array([1000003.0]), 0))
+
+
+CHECKS = {"edges": check_edges, "streams": check_streams, "mlp": check_mlp, "pipeline": check_pipeline,
+          "own_kernels": check_own_kernels}
 
 
 def main():

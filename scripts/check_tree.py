@@ -224,8 +224,14 @@ def check_headers(build, files):
                     keep += [word] if word not in keep else []
     headers = [f for f in files if f.endswith('.h') and folder_of(f)]
 
+    def flags_of(folder):
+        """Those of the folder, or of the nearest one above it that compiles something."""
+        while folder and folder not in flags:
+            folder = os.path.dirname(folder)
+        return flags.get(folder, [])
+
     def compile_one(path):
-        run = subprocess.run([compiler, *flags.get(os.path.dirname(path), []), '-fsyntax-only', '-x', 'c++', '-w',
+        run = subprocess.run([compiler, *flags_of(os.path.dirname(path)), '-fsyntax-only', '-x', 'c++', '-w',
                               '-Wno-pragma-once-outside-header', os.path.join(ROOT, path)],
                              capture_output=True, text=True, cwd=build, check=False)
         return None if run.returncode == 0 else f'{path}: does not compile by itself:\n{run.stderr[:600]}'

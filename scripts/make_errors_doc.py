@@ -16,6 +16,10 @@ FOLDERS = [
     ('graph/ir', 'The job file and the job', 'Found when a job is read and validated, before anything runs. Over gRPC: '
      'INVALID_ARGUMENT with a google.rpc.BadRequest field violation each; `weft` prints all of them and ends with 2.'),
     ('graph/plan', 'Planning', 'Found when a valid job is planned.'),
+    ('kernels/compile', 'Code that a job brings along', 'Found when the executor compiles and loads it; the error of the '
+     'job. A kernel that does not compile comes back with the compiler\'s own lines.'),
+    ('graph/build', 'Launching kernels of a job', 'Found when the compiled module is held against what the job says; the '
+     'error of the job.'),
     ('client/cli', 'The command line', 'Made by `weft` itself: files, options, programs that it starts.'),
     ('client', 'The client library', 'Made by the client; the errors of the server pass through it as they are.'),
     ('server/daemon', 'The server', 'Made by weftd.'),

@@ -52,7 +52,7 @@ TEST_P(DemosOverADaemonTest, GivesWhatTheReferenceGives) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Jobs, DemosOverADaemonTest,
-                         ::testing::Values("edges", "streams", "mlp", "pipeline"),
+                         ::testing::Values("edges", "streams", "mlp", "pipeline", "own_kernels"),
                          [](const auto& demo) { return std::string(demo.param); });
 
 TEST_F(DemosTest, StreamsIsPlannedAsTwoLanesAndOneEventEdge) {
