@@ -1,31 +1,62 @@
 #include "cuda/nvrtc.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <nvrtc.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "base/status_macros.h"
 
 namespace weft::cuda {
 namespace {
 
+constexpr const char* kFileNames[] = {"libnvrtc.so.13", "libnvrtc.so.12"};
+
+std::string Variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
 std::vector<std::string> Candidates() {
-  if (const char* file = std::getenv("WEFT_NVRTC"); file != nullptr && *file != '\0') {
-    return {file};
+  if (std::string file = Variable("WEFT_NVRTC"); !file.empty()) return {std::move(file)};
+  std::vector<std::string> folders =
+      absl::StrSplit(Variable("LD_LIBRARY_PATH"), ':', absl::SkipEmpty());
+  if (const std::string home = Variable("CUDA_HOME"); !home.empty()) {
+    folders.push_back(absl::StrCat(home, "/lib64"));
   }
-  std::vector<std::string> folders = {""};
-  if (const char* home = std::getenv("CUDA_HOME"); home != nullptr && *home != '\0') {
-    folders.push_back(absl::StrCat(home, "/lib64/"));
-  }
-  folders.emplace_back("/usr/local/cuda/lib64/");
+  folders.emplace_back("/usr/local/cuda/lib64");
   std::vector<std::string> paths;
   for (const std::string& folder : folders) {
-    for (const char* name : {"libnvrtc.so.13", "libnvrtc.so.12"}) paths.push_back(folder + name);
+    for (const char* name : kFileNames) paths.push_back(absl::StrCat(folder, "/", name));
   }
   return paths;
+}
+
+// nullopt when there is no such file.
+std::optional<NvrtcFile> FileAt(const std::string& path) {
+  struct stat status = {};
+  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
+                                                         &std::free);
+  if (real == nullptr || ::stat(real.get(), &status) != 0) return std::nullopt;
+  return NvrtcFile{path, absl::StrCat(real.get(), " ", status.st_size, " ", status.st_mtim.tv_sec,
+                                      ".", status.st_mtim.tv_nsec)};
+}
+
+// The file behind a library that the loader finds by its name alone.
+std::optional<NvrtcFile> FileOfLoader(const char* name) {
+  void* const handle = ::dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (handle == nullptr) return std::nullopt;
+  const struct link_map* map = nullptr;
+  std::optional<NvrtcFile> file;
+  if (::dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0) file = FileAt(map->l_name);
+  ::dlclose(handle);
+  return file;
 }
 
 }  // namespace
@@ -36,10 +67,7 @@ struct Nvrtc::Library {
     void operator()(void* opened) const { ::dlclose(opened); }
   };
   std::unique_ptr<void, Closer> handle;
-  int major = 0;
-  int minor = 0;
 #define WEFT_NVRTC_FUNCTIONS(X) \
-  X(nvrtcVersion)               \
   X(nvrtcGetErrorString)        \
   X(nvrtcCreateProgram)         \
   X(nvrtcDestroyProgram)        \
@@ -63,7 +91,7 @@ struct Nvrtc::Library {
     WEFT_NVRTC_FUNCTIONS(WEFT_NVRTC_RESOLVE)
 #undef WEFT_NVRTC_RESOLVE
 #undef WEFT_NVRTC_FUNCTIONS
-    return complete && nvrtcVersion(&major, &minor) == NVRTC_SUCCESS;
+    return complete;
   }
 };
 
@@ -149,17 +177,26 @@ Nvrtc::Nvrtc(std::unique_ptr<const Library> library) : library_(std::move(librar
 
 Nvrtc::~Nvrtc() = default;
 
-int Nvrtc::major() const { return library_->major; }
-int Nvrtc::minor() const { return library_->minor; }
-
-absl::StatusOr<std::unique_ptr<const Nvrtc>> Nvrtc::Load() {
+absl::StatusOr<NvrtcFile> Nvrtc::Find() {
   for (const std::string& path : Candidates()) {
-    auto library = std::make_unique<Library>();
-    library->handle.reset(::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL));
-    if (library->handle == nullptr || !library->Resolve()) continue;
-    return std::unique_ptr<const Nvrtc>(new Nvrtc(std::move(library)));
+    if (std::optional<NvrtcFile> file = FileAt(path)) return *std::move(file);
+  }
+  for (const char* name : kFileNames) {
+    if (std::optional<NvrtcFile> file = FileOfLoader(name)) return *std::move(file);
   }
   return absl::NotFoundError("there is no libnvrtc.so.13 or .12");
+}
+
+absl::StatusOr<std::unique_ptr<const Nvrtc>> Nvrtc::Load(const NvrtcFile& file) {
+  auto library = std::make_unique<Library>();
+  // It stays when its handle is closed: what it allocated as it was loaded is not freed by that.
+  library->handle.reset(::dlopen(file.path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE));
+  if (library->handle == nullptr) {
+    const char* why = ::dlerror();
+    return absl::NotFoundError(why == nullptr ? file.path : std::string(why));
+  }
+  if (!library->Resolve()) return absl::NotFoundError(absl::StrCat(file.path, " is no NVRTC"));
+  return std::unique_ptr<const Nvrtc>(new Nvrtc(std::move(library)));
 }
 
 absl::StatusOr<NvrtcResult> Nvrtc::Compile(const NvrtcSource& source) const {

@@ -27,21 +27,29 @@ struct NvrtcResult {
   std::vector<std::string> lowered_names;  // by position in NvrtcSource::name_expressions
 };
 
+// A library that is there.
+struct NvrtcFile {
+  std::string path;
+  // Real path, size and time of the last change: what is compiled under one value is interchangeable.
+  std::string identity;
+};
+
 // Thread safety: all members may be called from any thread; compilations run side by side.
 class Nvrtc {
  public:
-  // Looks for libnvrtc.so.13, then .12: at $WEFT_NVRTC (a file) when set, where the dynamic loader
-  // looks, in $CUDA_HOME/lib64 and in /usr/local/cuda/lib64.
+  // The library's file, without opening it, which takes 7 ms. Looks for libnvrtc.so.13, then .12: at
+  // $WEFT_NVRTC (a file) when set, in the folders of $LD_LIBRARY_PATH, in $CUDA_HOME/lib64, in
+  // /usr/local/cuda/lib64, and last where else the dynamic loader looks (which does open it).
   // Errors: NOT_FOUND.
-  static absl::StatusOr<std::unique_ptr<const Nvrtc>> Load();
+  static absl::StatusOr<NvrtcFile> Find();
+
+  // Errors: NOT_FOUND when it cannot be opened, or is none.
+  static absl::StatusOr<std::unique_ptr<const Nvrtc>> Load(const NvrtcFile& file);
   ~Nvrtc();
 
   // Blocks for 0.1 to 30 s. Errors: INVALID_ARGUMENT, whose message is the compiler's output;
   // INTERNAL when a call fails for another reason.
   absl::StatusOr<NvrtcResult> Compile(const NvrtcSource& source) const;
-
-  int major() const;
-  int minor() const;
 
  private:
   struct Library;

@@ -31,15 +31,22 @@ cuda::NvrtcSource ToNvrtc(const CudaSource& source, const std::string& architect
 
 absl::StatusOr<std::unique_ptr<NvrtcCompiler>> NvrtcCompiler::Create(
     CudaArchitecture architecture) {
-  absl::StatusOr<std::unique_ptr<const cuda::Nvrtc>> nvrtc = cuda::Nvrtc::Load();
-  if (!nvrtc.ok()) return NoNvrtcError();
+  absl::StatusOr<cuda::NvrtcFile> file = cuda::Nvrtc::Find();
+  if (!file.ok()) return NoNvrtcError();
   return std::unique_ptr<NvrtcCompiler>(new NvrtcCompiler(
-      *std::move(nvrtc), absl::StrCat("sm_", architecture.major, architecture.minor)));
+      *std::move(file), absl::StrCat("sm_", architecture.major, architecture.minor)));
+}
+
+const absl::StatusOr<std::unique_ptr<const cuda::Nvrtc>>& NvrtcCompiler::Opened() const {
+  absl::call_once(opening_, [this] { nvrtc_ = cuda::Nvrtc::Load(file_); });
+  return nvrtc_;
 }
 
 absl::StatusOr<CompiledModule> NvrtcCompiler::Compile(const CudaSource& source) const {
   WEFT_RETURN_IF_ERROR(CheckSource(source));
-  absl::StatusOr<cuda::NvrtcResult> result = nvrtc_->Compile(ToNvrtc(source, architecture_));
+  const absl::StatusOr<std::unique_ptr<const cuda::Nvrtc>>& nvrtc = Opened();
+  if (!nvrtc.ok()) return NoNvrtcError();
+  absl::StatusOr<cuda::NvrtcResult> result = (*nvrtc)->Compile(ToNvrtc(source, architecture_));
   if (absl::IsInvalidArgument(result.status())) {
     return CompileError(source.name, result.status().message());
   }
@@ -48,7 +55,7 @@ absl::StatusOr<CompiledModule> NvrtcCompiler::Compile(const CudaSource& source) 
 }
 
 std::string NvrtcCompiler::Identity() const {
-  return absl::StrCat("nvrtc ", nvrtc_->major(), ".", nvrtc_->minor(), " ", architecture_);
+  return absl::StrCat("nvrtc ", file_.identity, " ", architecture_);
 }
 
 }  // namespace weft::kernels

@@ -1,11 +1,13 @@
 // CUDA C++ → machine code of one architecture, by NVRTC (the run-time compiler of the CUDA Toolkit),
-// which is loaded when a compiler is made: a server without it serves all jobs that bring no source.
+// which is opened at the first compilation: a server without it serves all jobs that bring no source,
+// and one whose sources are all compiled already does not wait for it.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "absl/base/call_once.h"
 #include "absl/status/statusor.h"
 #include "cuda/nvrtc.h"
 #include "kernels/compile/compiler.h"
@@ -27,11 +29,16 @@ class NvrtcCompiler final : public Compiler {
   std::string Identity() const override;
 
  private:
-  NvrtcCompiler(std::unique_ptr<const cuda::Nvrtc> nvrtc, std::string architecture)
-      : nvrtc_(std::move(nvrtc)), architecture_(std::move(architecture)) {}
+  NvrtcCompiler(cuda::NvrtcFile file, std::string architecture)
+      : file_(std::move(file)), architecture_(std::move(architecture)) {}
 
-  const std::unique_ptr<const cuda::Nvrtc> nvrtc_;
+  // Opened once; an error is kept, too.
+  const absl::StatusOr<std::unique_ptr<const cuda::Nvrtc>>& Opened() const;
+
+  const cuda::NvrtcFile file_;
   const std::string architecture_;  // "sm_90"
+  mutable absl::once_flag opening_;
+  mutable absl::StatusOr<std::unique_ptr<const cuda::Nvrtc>> nvrtc_;  // written by `opening_` alone
 };
 
 }  // namespace weft::kernels
