@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Compares what the demo jobs wrote with NumPy and SciPy, which share no code with Weft.
 
-    python3 check_demos.py FOLDER [edges] [streams] [mlp] [pipeline] [own_kernels]
+    python3 check_demos.py FOLDER [edges] [streams] [mlp] [pipeline] [own_kernels] [builtins]
 
-FOLDER: where the outputs are (`weft run demos/jobs/edges.textproto` writes to demos/out). Without names, all four are
+FOLDER: where the outputs are (`weft run demos/jobs/edges.textproto` writes to demos/out). Without names, all are
 checked. Exit status 0 when everything agrees; else 1, and one line a difference.
 """
 
@@ -82,8 +82,51 @@ def check_own_kernels(folder):
             expect_close("own_kernels: sum of ones", load("count"), np.array([1000003.0]), 0))
 
 
+def philox_words(seed, offset, count):
+    """Words offset … of Philox4x32-10 (Salmon et al., SC'11): counter = number of the block of four, key = seed."""
+    blocks = np.arange(offset // 4, (offset + count + 3) // 4, dtype=np.uint64)
+    mask = np.uint64(0xffffffff)
+    c0, c1 = blocks & mask, blocks >> np.uint64(32)
+    c2, c3 = np.zeros_like(blocks), np.zeros_like(blocks)
+    k0, k1 = np.uint64(seed & 0xffffffff), np.uint64(seed >> 32)
+    for _ in range(10):
+        high, low = np.uint64(0xD2511F53) * c0, np.uint64(0xCD9E8D57) * c2
+        c0, c1, c2, c3 = (low >> np.uint64(32)) ^ c1 ^ k0, low & mask, (high >> np.uint64(32)) ^ c3 ^ k1, high & mask
+        k0, k1 = (k0 + np.uint64(0x9E3779B9)) & mask, (k1 + np.uint64(0xBB67AE85)) & mask
+    words = np.stack([c0, c1, c2, c3], axis=1).ravel()[offset % 4:]
+    return words[:count].astype(np.uint32)
+
+
+def check_builtins(folder):
+    load = lambda name: np.load(os.path.join(folder, f"builtins_{name}.npy"))
+    words = philox_words(7, 3, 1000)
+    u32 = ((words >> 8).astype(np.float32) / np.float32(2**24)).reshape(25, 40)
+    u = u32.astype(np.float64)
+    spread = np.zeros(2000)
+    spread[:1000] = u.ravel()[::-1]
+    rows = (u - u.mean(1, keepdims=True)) / np.sqrt(u.var(1, keepdims=True) + 1e-5) * 2 + np.arange(40)
+    edge = np.pad(u, 1, mode="edge")
+    step = u + 0.25 * (edge[:-2, 1:-1] + edge[2:, 1:-1] + edge[1:-1, :-2] + edge[1:-1, 2:] - 4 * u)
+    normal = load("normal")
+    expected = {
+        "words": (words, 0), "u": (u, 0), "kept": (u, 0), "reversed": (u.ravel()[::-1].reshape(25, 40), 0),
+        "spread": (spread, 0), "dot": (np.array([u.ravel() @ u.ravel()[::-1]]), 1e-4),
+        "top": (np.array([u.argmax()]), 0), "bottom": (np.array([u.argmin()]), 0), "rows": (rows, 2e-5),
+        "box": (ndimage.uniform_filter(u, 5, mode="nearest"), 1e-6), "sum": (np.array([u.sum()]), 1e-3),
+        "max": (np.array([u.max()]), 0), "min": (np.array([u.min()]), 0),
+        "upto": (np.cumsum(u).reshape(25, 40), 1e-3), "before": ((np.cumsum(u) - u.ravel()).reshape(25, 40), 1e-3),
+        "turned": (u.T, 0), "step": (step, 1e-6), "mixed": (3 * u * u.ravel()[::-1].reshape(25, 40) + u, 1e-6),
+    }
+    faults = [fault for name, (value, tolerance) in expected.items()
+              for fault in expect_close(f"builtins: {name}", load(name), value, tolerance)]
+    # Of 1000 draws: five standard errors of the mean, and of the deviation.
+    if abs(normal.mean() - 1) > 5 * 2 / 1000**0.5 or abs(normal.std() - 2) > 5 * 2 / 2000**0.5:
+        faults.append(f"builtins: normal has mean {normal.mean()} and deviation {normal.std()}, expected 1 and 2")
+    return faults
+
+
 CHECKS = {"edges": check_edges, "streams": check_streams, "mlp": check_mlp, "pipeline": check_pipeline,
-          "own_kernels": check_own_kernels}
+          "own_kernels": check_own_kernels, "builtins": check_builtins}
 
 
 def main():
