@@ -24,7 +24,7 @@ if(WEFT_BUNDLE_DEPS)
         list(APPEND elf_programs "${program}")
       endif()
     endforeach()
-    file(GLOB elf_libraries "${CMAKE_INSTALL_PREFIX}/lib/*.so")
+    file(GLOB elf_libraries "${CMAKE_INSTALL_PREFIX}/lib/*.so" "${CMAKE_INSTALL_PREFIX}/share/weft/kernels/*.so")
     file(GET_RUNTIME_DEPENDENCIES
       EXECUTABLES ${elf_programs}
       LIBRARIES ${elf_libraries}

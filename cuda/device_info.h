@@ -22,7 +22,8 @@ struct DeviceInfo {
   uint64_t total_memory_bytes = 0;
   uint64_t allocation_granularity_bytes = 0;  // sizes of allocations are rounded up to this
   uint64_t l2_cache_bytes = 0;
-  uint64_t max_pitch_bytes = 0;
+  uint64_t max_pitch_bytes = 0;            // from row to row of a copy
+  bool concurrent_managed_access = false;  // managed memory that the host may touch at any time
   uint32_t texture_alignment_bytes = 0;
 
   uint32_t multiprocessor_count = 0;

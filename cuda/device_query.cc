@@ -46,11 +46,14 @@ absl::Status ReadProperties(const Driver& driver, CUdevice device, DeviceInfo& i
   uint32_t minor = 0;
   uint32_t l2_bytes = 0;
   uint32_t max_pitch = 0;
+  uint32_t concurrent_managed_access = 0;
   for (const AttributeField& wanted : {
            AttributeField{CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &major},
            AttributeField{CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &minor},
            AttributeField{CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, &l2_bytes},
            AttributeField{CU_DEVICE_ATTRIBUTE_MAX_PITCH, &max_pitch},
+           AttributeField{CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS,
+                          &concurrent_managed_access},
            AttributeField{CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT, &info.texture_alignment_bytes},
            AttributeField{CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &info.multiprocessor_count},
            AttributeField{CU_DEVICE_ATTRIBUTE_WARP_SIZE, &info.warp_size},
@@ -70,6 +73,10 @@ absl::Status ReadProperties(const Driver& driver, CUdevice device, DeviceInfo& i
   info.compute_minor = static_cast<int>(minor);
   info.l2_cache_bytes = l2_bytes;
   info.max_pitch_bytes = max_pitch;
+  // Without the functions by location it is of no use.
+  info.concurrent_managed_access = concurrent_managed_access != 0 &&
+                                   driver.cuMemPrefetchAsync != nullptr &&
+                                   driver.cuMemAdvise != nullptr;
   return absl::OkStatus();
 }
 

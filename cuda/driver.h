@@ -14,6 +14,12 @@
 #include <cstdint>
 #include <string>
 
+// Toolkits before 13.0 give these names to the older signatures, without a CUmemLocation.
+#if CUDA_VERSION < 13000
+#define cuMemPrefetchAsync cuMemPrefetchAsync_v2
+#define cuMemAdvise cuMemAdvise_v2
+#endif
+
 namespace weft::cuda {
 
 // Which implementation of the driver API is behind a table.

@@ -1,5 +1,8 @@
 #include "cuda/graph.h"
 
+#include <optional>
+#include <utility>
+
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
@@ -106,6 +109,24 @@ absl::StatusOr<Graph> Graph::Create(const Context& context) {
   return Graph(Owned(context.ref(), handle));
 }
 
+// Relaxed mode: libraries load code when it is first used, which the other modes forbid. The stream is
+// the capture's alone, so nothing of anybody else can get into it.
+absl::StatusOr<Graph> Graph::Capture(const StreamRef& stream,
+                                     absl::FunctionRef<absl::Status(const StreamRef&)> record) {
+  WEFT_MAKE_CURRENT(stream.context());
+  const Driver& driver = stream.driver();
+  WEFT_RETURN_IF_ERROR(WEFT_DRIVER_CALL(driver, cuStreamBeginCapture, stream.handle(),
+                                        CU_STREAM_CAPTURE_MODE_RELAXED));
+  const absl::Status recorded = record(stream);
+  CUgraph handle = nullptr;
+  const absl::Status ended = WEFT_DRIVER_CALL(driver, cuStreamEndCapture, stream.handle(), &handle);
+  std::optional<Graph> graph;
+  if (handle != nullptr) graph = Graph(Owned(stream.context(), handle));
+  WEFT_RETURN_IF_ERROR(recorded);
+  WEFT_RETURN_IF_ERROR(ended);
+  return *std::move(graph);
+}
+
 absl::StatusOr<NodeRef> Graph::AddKernel(const KernelLaunch& launch, Dependencies dependencies) {
   WEFT_MAKE_CURRENT(owned_.context());
   const DependencyArray after(dependencies);
@@ -120,6 +141,17 @@ absl::StatusOr<NodeRef> Graph::AddMemcpy(const MemcpyNode& copy, Dependencies de
   WEFT_MAKE_CURRENT(owned_.context());
   const DependencyArray after(dependencies);
   const CUDA_MEMCPY3D params = MemcpyParams(copy);
+  NodeRef node;
+  WEFT_RETURN_IF_ERROR(WEFT_DRIVER_CALL(owned_.driver(), cuGraphAddMemcpyNode, &node.handle,
+                                        owned_.get(), after.data(), after.size(), &params,
+                                        owned_.context().handle));
+  return node;
+}
+
+absl::StatusOr<NodeRef> Graph::AddBoxCopy(const BoxCopy& copy, Dependencies dependencies) {
+  WEFT_MAKE_CURRENT(owned_.context());
+  const DependencyArray after(dependencies);
+  const CUDA_MEMCPY3D params = ToMemcpy3D(copy);
   NodeRef node;
   WEFT_RETURN_IF_ERROR(WEFT_DRIVER_CALL(owned_.driver(), cuGraphAddMemcpyNode, &node.handle,
                                         owned_.get(), after.data(), after.size(), &params,

@@ -10,7 +10,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -18,6 +21,7 @@
 #include "cuda/driver.h"
 #include "cuda/memory.h"
 #include "cuda/module.h"
+#include "cuda/pitched.h"
 #include "cuda/stream.h"
 #include "cuda/unique_handle.h"
 
@@ -60,7 +64,37 @@ struct HostNode {
   void* user_data = nullptr;
 };
 
+// Waits until the 64-bit word at `address` (8-byte aligned) is at least `value`, cyclically as
+// WaitCondition::kGreaterOrEqual is.
+struct ValueWaitNode {
+  CUdeviceptr address = 0;
+  uint64_t value = 0;
+};
+
+// The value that a conditional node goes by; lives as long as the graph it was made for. A kernel
+// that runs before the node, or in its body, sets it (cudaGraphSetConditional).
+struct ConditionalHandle {
+  CUgraphConditionalHandle value = 0;
+};
+// What the handle holds at the start of every launch.
+enum class ConditionalDefault {
+  kUndefined,  // a kernel sets it in time
+  kAssigned,   // the default value
+};
+
+enum class ConditionalKind {
+  kIf,      // one body, run where the value is not 0; or two, the second run where it is
+  kWhile,   // one body, run as long as the value is not 0
+  kSwitch,  // the body whose position is the value, if there is one
+};
+struct ConditionalNode {
+  ConditionalHandle handle;  // of this graph, and of this node alone
+  ConditionalKind kind = ConditionalKind::kIf;
+  uint32_t body_count = 1;
+};
+
 class Graph;
+struct Conditional;
 
 // An executable graph. One launch runs at a time: a second Launch waits on the device for the
 // first, also across streams. Destroying one whose launch is still running is allowed. Thread
@@ -102,8 +136,18 @@ class Graph {
  public:
   static absl::StatusOr<Graph> Create(const Context& context);
 
+  // What `record` puts into a stream, as a graph: `stream` runs nothing of it. It may put work into
+  // other streams too, when these wait for events of `stream` first and `stream` for them at last.
+  // Calls for other streams may be made meanwhile, on any thread. REQUIRES: nobody else uses `stream`.
+  // Errors: those of `record`; FAILED_PRECONDITION when a call that no graph can hold was made.
+  static absl::StatusOr<Graph> Capture(const StreamRef& stream,
+                                       absl::FunctionRef<absl::Status(const StreamRef&)> record);
+
   absl::StatusOr<NodeRef> AddKernel(const KernelLaunch& launch, Dependencies dependencies);
   absl::StatusOr<NodeRef> AddMemcpy(const MemcpyNode& copy, Dependencies dependencies);
+  // A copy of rows. Its parameters cannot be changed in an executable.
+  // REQUIRES: the box has a byte, and no pitch is above DeviceInfo::max_pitch_bytes.
+  absl::StatusOr<NodeRef> AddBoxCopy(const BoxCopy& copy, Dependencies dependencies);
   absl::StatusOr<NodeRef> AddMemset(const MemsetNode& fill, Dependencies dependencies);
   absl::StatusOr<NodeRef> AddEmpty(Dependencies dependencies);
   absl::StatusOr<NodeRef> AddHost(const HostNode& host, Dependencies dependencies);
@@ -111,6 +155,17 @@ class Graph {
   absl::StatusOr<NodeRef> AddChild(const Graph& child, Dependencies dependencies);
   absl::StatusOr<NodeRef> AddEventRecord(const EventRef& event, Dependencies dependencies);
   absl::StatusOr<NodeRef> AddEventWait(const EventRef& event, Dependencies dependencies);
+  absl::StatusOr<NodeRef> AddValueWait(const ValueWaitNode& wait, Dependencies dependencies);
+
+  // Conditional nodes. A graph that has one is no child of others, and has one executable at a time,
+  // which Update refuses. Every handle is some node's.
+  // Errors: FAILED_PRECONDITION (the driver is older than CUDA 12.3).
+  absl::StatusOr<ConditionalHandle> CreateConditional(ConditionalDefault kind,
+                                                      uint32_t default_value);
+  // The bodies are empty; record their nodes before Instantiate. They take kernels, copies, fills,
+  // empty nodes, children and conditional nodes.
+  absl::StatusOr<Conditional> AddConditional(const ConditionalNode& node,
+                                             Dependencies dependencies);
 
   // Cost: about 3 µs a node in a chain, 15–20 µs a node in a wide graph.
   absl::StatusOr<GraphExec> Instantiate() const;
@@ -120,8 +175,30 @@ class Graph {
 
  private:
   using Owned = UniqueHandle<CUgraph, internal::DestroyGraph>;
+  friend class BodyGraph;
   explicit Graph(Owned owned) : owned_(std::move(owned)) {}
   Owned owned_;
+};
+
+// The graph of a body of a conditional node, recorded as any other; the node's graph owns it, and
+// must outlive this.
+class BodyGraph {
+ public:
+  BodyGraph(const ContextRef& context, CUgraph handle) : graph_(Graph::Owned(context, handle)) {}
+  BodyGraph(BodyGraph&&) = default;
+  BodyGraph& operator=(BodyGraph&&) = delete;
+  ~BodyGraph() { graph_.owned_.Release(); }
+
+  Graph& graph() { return graph_; }
+
+ private:
+  Graph graph_;
+};
+
+// A conditional node as it was added.
+struct Conditional {
+  NodeRef node;
+  std::vector<BodyGraph> bodies;
 };
 
 }  // namespace weft::cuda

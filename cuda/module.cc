@@ -71,6 +71,18 @@ absl::StatusOr<uint32_t> Function::MaxActiveBlocksPerMultiprocessor(
   return static_cast<uint32_t>(blocks);
 }
 
+absl::StatusOr<double> Function::Occupancy(uint32_t block_threads,
+                                           size_t dynamic_shared_bytes) const {
+  WEFT_ASSIGN_OR_RETURN(const uint32_t blocks,
+                        MaxActiveBlocksPerMultiprocessor(block_threads, dynamic_shared_bytes));
+  int threads = 0;
+  WEFT_RETURN_IF_ERROR(WEFT_DRIVER_CALL(*context_.driver, cuDeviceGetAttribute, &threads,
+                                        CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR,
+                                        context_.device));
+  if (threads <= 0) return 0.0;
+  return static_cast<double>(blocks) * block_threads / threads;
+}
+
 absl::StatusOr<Module> Module::Load(const Context& context, const std::string& image) {
   // The driver finds out by itself what the bytes are and where they end; none is an empty image.
   if (image.empty()) return absl::InvalidArgumentError("cuModuleLoadData: the image is empty");

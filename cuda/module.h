@@ -52,6 +52,8 @@ class Function {
   // Blocks of this function that one multiprocessor holds at once.
   absl::StatusOr<uint32_t> MaxActiveBlocksPerMultiprocessor(uint32_t block_threads,
                                                             size_t dynamic_shared_bytes) const;
+  // The share of a multiprocessor's threads that those blocks are, 0 to 1 (theoretical occupancy).
+  absl::StatusOr<double> Occupancy(uint32_t block_threads, size_t dynamic_shared_bytes) const;
 
   CUfunction handle() const { return handle_; }
   const ContextRef& context() const { return context_; }

@@ -40,6 +40,8 @@ class UniqueHandle {
   void Reset() {
     if (valid()) kDestroy(context_, std::exchange(handle_, Handle{}));
   }
+  // Leaves the handle to another owner.
+  void Release() { handle_ = Handle{}; }
   bool valid() const { return handle_ != Handle{}; }
   Handle get() const { return handle_; }
   const ContextRef& context() const { return context_; }

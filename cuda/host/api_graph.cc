@@ -1,48 +1,13 @@
 // Graphs.
-#include <algorithm>
-#include <vector>
-
 #include "cuda/host/api_call.h"
+#include "cuda/host/capture.h"
+#include "cuda/host/graph_recording.h"
 #include "cuda/host/graph_run.h"
 #include "cuda/host/kernel_launch.h"
 #include "cuda/host/memory_actions.h"
 
 namespace weft::hostcuda {
 namespace {
-
-// Where a node is to be added, as every cuGraphAdd… function gives it.
-struct Place {
-  CUgraphNode* node;
-  CUgraph graph;
-  const CUgraphNode* dependencies;
-  size_t dependency_count;
-};
-
-CUresult FindDependencies(Runtime& runtime, const Graph& graph, const Place& place,
-                          std::vector<uint32_t>* indices) {
-  if (place.dependency_count > 0 && place.dependencies == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  indices->reserve(std::min<size_t>(place.dependency_count, 1024));
-  for (size_t i = 0; i < place.dependency_count; ++i) {
-    const std::shared_ptr<GraphNode> node = runtime.nodes.Find(HandleNumber(place.dependencies[i]));
-    if (node == nullptr || node->graph.get() != &graph) return CUDA_ERROR_INVALID_VALUE;
-    indices->push_back(node->index);
-  }
-  return CUDA_SUCCESS;
-}
-
-CUresult AddNode(Runtime& runtime, const Place& place, NodeSpec spec) {
-  if (place.node == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const std::shared_ptr<RecordedGraph> recorded = runtime.graphs.Find(HandleNumber(place.graph));
-  if (recorded == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  WEFT_CU_RETURN_IF_ERROR(FindDependencies(runtime, *recorded->graph, place, &spec.dependencies));
-  MutexLock lock(recorded->mu);
-  auto node = std::make_shared<GraphNode>();
-  node->graph = recorded->graph;
-  WEFT_CU_RETURN_IF_ERROR(recorded->graph->Add(std::move(spec), &node->index));
-  recorded->nodes.push_back(runtime.nodes.Insert(std::move(node)));
-  *place.node = MakeHandle<CUgraphNode>(recorded->nodes.back());
-  return CUDA_SUCCESS;
-}
 
 // Copies and fills name the context to run in; null means the current one.
 CUresult CheckContext(Runtime& runtime, CUcontext context) {
@@ -81,7 +46,8 @@ CUresult MakeFillAction(Runtime& runtime, const CUDA_MEMSET_NODE_PARAMS* params,
   return MakeFill(runtime.regions, *params, action);
 }
 
-CUresult AddEventNode(Runtime& runtime, const Place& place, CUgraphNodeType type, CUevent handle) {
+CUresult AddEventNode(Runtime& runtime, const NodePlace& place, CUgraphNodeType type,
+                      CUevent handle) {
   NodeSpec spec;
   spec.type = type;
   spec.event = runtime.events.Find(HandleNumber(handle));
@@ -89,9 +55,10 @@ CUresult AddEventNode(Runtime& runtime, const Place& place, CUgraphNodeType type
   return AddNode(runtime, place, std::move(spec));
 }
 
-CUresult AddChildNode(Runtime& runtime, const Place& place, CUgraph handle) {
+CUresult AddChildNode(Runtime& runtime, const NodePlace& place, CUgraph handle) {
   const std::shared_ptr<RecordedGraph> child = runtime.graphs.Find(HandleNumber(handle));
   if (child == nullptr || handle == place.graph) return CUDA_ERROR_INVALID_VALUE;
+  if (child->graph->has_conditional()) return CUDA_ERROR_INVALID_VALUE;  // as the API says
   NodeSpec spec;
   spec.type = CU_GRAPH_NODE_TYPE_GRAPH;
   spec.child = std::make_shared<const GraphBody>(child->graph->Snapshot());
@@ -152,10 +119,10 @@ CUresult CUDAAPI cuGraphCreate(CUgraph* graph, unsigned int flags) {
 // What was instantiated from it stays.
 CUresult CUDAAPI cuGraphDestroy(CUgraph handle) {
   return CallToEnd(ApiFunction::k_cuGraphDestroy, [&](Runtime& runtime) -> CUresult {
-    const std::shared_ptr<RecordedGraph> graph = runtime.graphs.Remove(HandleNumber(handle));
-    if (graph == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    MutexLock lock(graph->mu);
-    for (const uint64_t node : graph->nodes) runtime.nodes.Remove(node);
+    const std::shared_ptr<RecordedGraph> graph = runtime.graphs.Find(HandleNumber(handle));
+    // The body of a conditional node is that node's.
+    if (graph == nullptr || graph->graph->is_body()) return CUDA_ERROR_INVALID_VALUE;
+    ForgetGraph(runtime, HandleNumber(handle));
     return CUDA_SUCCESS;
   });
 }
@@ -245,8 +212,11 @@ CUresult CUDAAPI cuGraphInstantiateWithFlags(CUgraphExec* exec, CUgraph handle,
         if (exec == nullptr) return CUDA_ERROR_INVALID_VALUE;
         WEFT_CU_RETURN_IF_ERROR(CheckInstantiateFlags(flags));
         const std::shared_ptr<RecordedGraph> graph = runtime.graphs.Find(HandleNumber(handle));
-        if (graph == nullptr) return CUDA_ERROR_INVALID_VALUE;
-        *exec = MakeHandle<CUgraphExec>(runtime.execs.Insert(GraphExec::Instantiate(graph->graph)));
+        if (graph == nullptr || graph->graph->is_body()) return CUDA_ERROR_INVALID_VALUE;
+        if (HasUnusedCondition(*graph)) return CUDA_ERROR_INVALID_VALUE;
+        std::shared_ptr<GraphExec> made = GraphExec::Instantiate(graph->graph);
+        if (made == nullptr) return CUDA_ERROR_NOT_SUPPORTED;  // the one it may have is there
+        *exec = MakeHandle<CUgraphExec>(runtime.execs.Insert(std::move(made)));
         return CUDA_SUCCESS;
       });
 }
@@ -271,6 +241,7 @@ CUresult CUDAAPI cuGraphLaunch(CUgraphExec exec_handle, CUstream handle) {
         WEFT_CU_RETURN_IF_ERROR(FindStream(runtime, context, handle, &stream));
         const std::shared_ptr<GraphExec> exec = runtime.execs.Find(HandleNumber(exec_handle));
         if (exec == nullptr) return CUDA_ERROR_INVALID_VALUE;
+        WEFT_CU_RETURN_IF_ERROR(RefuseCapture(*stream));
         return LaunchGraph(*exec, stream);
       });
 }

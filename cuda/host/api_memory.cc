@@ -1,5 +1,6 @@
 // Memory, copies and fills.
 #include "cuda/host/api_call.h"
+#include "cuda/host/capture.h"
 #include "cuda/host/memory_actions.h"
 #include "cuda/host/operations.h"
 
@@ -40,10 +41,10 @@ CUresult CopyInStream(Runtime& runtime, const std::shared_ptr<Stream>& stream, C
     WEFT_CU_RETURN_IF_ERROR(MakeCopy(runtime.regions, dst, src, size, &action));
   }
   const bool must_wait = to_pageable || (from_pageable && size > kMaxStagedBytes);
-  auto operation = std::make_unique<ActionOperation>(std::move(action));
-  Context& context = stream->context();
-  return must_wait ? context.SubmitAndWait(stream, std::move(operation))
-                   : context.Submit(stream, std::move(operation));
+  if (!must_wait) return SubmitAction(stream, CU_GRAPH_NODE_TYPE_MEMCPY, std::move(action));
+  WEFT_CU_RETURN_IF_ERROR(RefuseCapture(*stream));
+  return stream->context().SubmitAndWait(stream,
+                                         std::make_unique<ActionOperation>(std::move(action)));
 }
 
 CUresult FillInStream(Runtime& runtime, const ContextPtr& current, CUstream handle,
@@ -52,7 +53,7 @@ CUresult FillInStream(Runtime& runtime, const ContextPtr& current, CUstream hand
   WEFT_CU_RETURN_IF_ERROR(FindStream(runtime, current, handle, &stream));
   ActionPtr action;
   WEFT_CU_RETURN_IF_ERROR(MakeFill(runtime.regions, fill, &action));
-  return stream->context().Submit(stream, std::make_unique<ActionOperation>(std::move(action)));
+  return SubmitAction(stream, CU_GRAPH_NODE_TYPE_MEMSET, std::move(action));
 }
 
 // Memory is only freed when no work can still touch it, as cuMemFree of a GPU's driver does.

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "cuda/host/api_call.h"
+#include "cuda/host/capture.h"
 #include "cuda/host/kernel_launch.h"
 #include "cuda/host/operations.h"
 
@@ -59,7 +60,7 @@ CUresult Launch(Runtime& runtime, const ContextPtr& current, CUfunction handle,
   if (&function->context() != &stream->context()) return CUDA_ERROR_INVALID_HANDLE;
   ActionPtr action;
   WEFT_CU_RETURN_IF_ERROR(MakeKernelLaunch(std::move(function), request, &action));
-  return stream->context().Submit(stream, std::make_unique<ActionOperation>(std::move(action)));
+  return SubmitAction(stream, CU_GRAPH_NODE_TYPE_KERNEL, std::move(action));
 }
 
 }  // namespace

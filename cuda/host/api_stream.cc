@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "cuda/host/api_call.h"
+#include "cuda/host/capture.h"
 #include "cuda/host/memory_actions.h"
 #include "cuda/host/operations.h"
 
@@ -17,11 +18,34 @@ CUresult FindEvent(Runtime& runtime, CUevent handle, std::shared_ptr<Event>* eve
 
 CUresult RecordEvent(Event& event, const std::shared_ptr<Stream>& stream) {
   if (&event.context() != &stream->context()) return CUDA_ERROR_INVALID_HANDLE;
+  if (std::shared_ptr<Capture> capture = stream->capture(); capture != nullptr) {
+    Capture::Tail tail = capture->TailOf(*stream);
+    event.SetCaptured({std::move(capture), std::move(tail)});
+    return CUDA_SUCCESS;
+  }
   const std::shared_ptr<Completion> record = event.BeginRecord();
   const CUresult submitted =
       stream->context().Submit(stream, std::make_unique<SignalOperation>(record));
   if (submitted != CUDA_SUCCESS) record->Finish();  // nobody else will
   return submitted;
+}
+
+CUresult WaitForEvent(const Event& event, const std::shared_ptr<Stream>& stream) {
+  if (const std::optional<Event::Captured> captured = event.captured(); captured.has_value()) {
+    return captured->capture->Join(stream, captured->tail);
+  }
+  if (const std::shared_ptr<Capture> capture = stream->capture(); capture != nullptr) {
+    capture->Invalidate();
+    return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
+  }
+  std::shared_ptr<Completion> record = event.latest();
+  if (record == nullptr || record->done()) return CUDA_SUCCESS;  // nothing to wait for
+  return stream->context().Submit(stream, std::make_unique<AwaitOperation>(std::move(record)));
+}
+
+// An event of a capture stands for nothing that runs.
+CUresult RefuseCaptured(const Event& event) {
+  return event.captured().has_value() ? CUDA_ERROR_CAPTURED_EVENT : CUDA_SUCCESS;
 }
 
 CUresult ElapsedTime(const Event& start, const Event& end, float* milliseconds) {
@@ -65,6 +89,7 @@ CUresult CUDAAPI cuStreamDestroy(CUstream handle) {
   return CallToEnd(ApiFunction::k_cuStreamDestroy, [&](Runtime& runtime) -> CUresult {
     const std::shared_ptr<Stream> stream = runtime.streams.Remove(HandleNumber(handle));
     if (stream == nullptr) return CUDA_ERROR_INVALID_HANDLE;
+    if (const auto capture = stream->capture()) capture->Abandon(*stream);
     stream->context().Retire(stream);
     return CUDA_SUCCESS;
   });
@@ -75,6 +100,7 @@ CUresult CUDAAPI cuStreamSynchronize(CUstream handle) {
                        [&](Runtime& runtime, const ContextPtr& context) -> CUresult {
                          std::shared_ptr<Stream> stream;
                          WEFT_CU_RETURN_IF_ERROR(FindStream(runtime, context, handle, &stream));
+                         WEFT_CU_RETURN_IF_ERROR(RefuseCapture(*stream));
                          if (stream->kind() == Stream::Kind::kLegacy) {
                            // What the legacy stream would wait for is waited for, too.
                            return context->SubmitAndWait(
@@ -91,6 +117,7 @@ CUresult CUDAAPI cuStreamQuery(CUstream handle) {
       ApiFunction::k_cuStreamQuery, [&](Runtime& runtime, const ContextPtr& context) -> CUresult {
         std::shared_ptr<Stream> stream;
         WEFT_CU_RETURN_IF_ERROR(FindStream(runtime, context, handle, &stream));
+        WEFT_CU_RETURN_IF_ERROR(RefuseCapture(*stream));
         const bool idle = stream->kind() == Stream::Kind::kLegacy ? context->BlockingStreamsIdle()
                                                                   : stream->Idle();
         if (!idle) return CUDA_ERROR_NOT_READY;
@@ -106,11 +133,7 @@ CUresult CUDAAPI cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsign
                          std::shared_ptr<Event> event;
                          WEFT_CU_RETURN_IF_ERROR(FindStream(runtime, context, handle, &stream));
                          WEFT_CU_RETURN_IF_ERROR(FindEvent(runtime, event_handle, &event));
-                         std::shared_ptr<Completion> record = event->latest();
-                         if (record == nullptr || record->done())
-                           return CUDA_SUCCESS;  // nothing to wait for
-                         return stream->context().Submit(
-                             stream, std::make_unique<AwaitOperation>(std::move(record)));
+                         return WaitForEvent(*event, stream);
                        });
 }
 
@@ -123,6 +146,7 @@ CUresult CUDAAPI cuStreamWriteValue64(CUstream handle, CUdeviceptr address, cuui
         if (flags > CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER) return CUDA_ERROR_INVALID_VALUE;
         std::shared_ptr<Stream> stream;
         WEFT_CU_RETURN_IF_ERROR(FindStream(runtime, context, handle, &stream));
+        WEFT_CU_RETURN_IF_ERROR(RefuseCapture(*stream));
         ActionPtr action;
         WEFT_CU_RETURN_IF_ERROR(MakeValueWrite(runtime.regions, address, value, &action));
         return stream->context().Submit(stream,
@@ -139,6 +163,7 @@ CUresult CUDAAPI cuStreamWaitValue64(CUstream handle, CUdeviceptr address, cuuin
         if (flags > CU_STREAM_WAIT_VALUE_NOR) return CUDA_ERROR_INVALID_VALUE;
         std::shared_ptr<Stream> stream;
         WEFT_CU_RETURN_IF_ERROR(FindStream(runtime, context, handle, &stream));
+        WEFT_CU_RETURN_IF_ERROR(RefuseCapture(*stream));
         if (!IsValueAddress(runtime.regions, address, Access::kRead)) {
           return CUDA_ERROR_INVALID_VALUE;
         }
@@ -154,8 +179,7 @@ CUresult CUDAAPI cuLaunchHostFunc(CUstream handle, CUhostFn function, void* user
                          WEFT_CU_RETURN_IF_ERROR(FindStream(runtime, context, handle, &stream));
                          ActionPtr action;
                          WEFT_CU_RETURN_IF_ERROR(MakeHostCall(function, user_data, &action));
-                         return stream->context().Submit(
-                             stream, std::make_unique<ActionOperation>(std::move(action)));
+                         return SubmitAction(stream, CU_GRAPH_NODE_TYPE_HOST, std::move(action));
                        });
 }
 
@@ -197,6 +221,7 @@ CUresult CUDAAPI cuEventQuery(CUevent handle) {
                        [&](Runtime& runtime, const ContextPtr& /*context*/) -> CUresult {
                          std::shared_ptr<Event> event;
                          WEFT_CU_RETURN_IF_ERROR(FindEvent(runtime, handle, &event));
+                         WEFT_CU_RETURN_IF_ERROR(RefuseCaptured(*event));
                          const std::shared_ptr<Completion> record = event->latest();
                          if (record != nullptr && !record->done()) return CUDA_ERROR_NOT_READY;
                          return event->context().fault();
@@ -208,6 +233,7 @@ CUresult CUDAAPI cuEventSynchronize(CUevent handle) {
                        [&](Runtime& runtime, const ContextPtr& /*context*/) -> CUresult {
                          std::shared_ptr<Event> event;
                          WEFT_CU_RETURN_IF_ERROR(FindEvent(runtime, handle, &event));
+                         WEFT_CU_RETURN_IF_ERROR(RefuseCaptured(*event));
                          const std::shared_ptr<Completion> record = event->latest();
                          if (record != nullptr) record->Wait();
                          return event->context().fault();

@@ -1,6 +1,9 @@
 #include "cuda/host/block_runtime.h"
 
+#include <memory>
+
 #include "cuda/host/block_runner.h"
+#include "cuda/host/runtime.h"
 
 namespace weft::hostcuda {
 namespace {
@@ -47,8 +50,15 @@ void Fail(const weft_host_thread* self) {
   thread.runner->Fail(thread);
 }
 
+void SetConditional(uint64_t handle, uint32_t value) {
+  Runtime* const runtime = Runtime::Current();
+  if (runtime == nullptr) return;
+  const std::shared_ptr<Condition> condition = Condition::Find(runtime->conditions, handle);
+  if (condition != nullptr) condition->Set(value);
+}
+
 constexpr weft_host_runtime kRuntime = {RunThreads, SyncBlock,     Vote, Shuffle,
-                                        ActiveMask, DynamicShared, Fail};
+                                        ActiveMask, DynamicShared, Fail, SetConditional};
 
 }  // namespace
 

@@ -5,3 +5,9 @@
 #pragma GCC visibility push(default)
 #include <cuda.h>
 #pragma GCC visibility pop
+
+// As cuda/driver.h has them.
+#if CUDA_VERSION < 13000
+#define cuMemPrefetchAsync cuMemPrefetchAsync_v2
+#define cuMemAdvise cuMemAdvise_v2
+#endif

@@ -15,6 +15,7 @@ inline constexpr uint32_t kMaxGridYZ = 65535;
 inline constexpr uint32_t kMaxThreads = 1024;
 inline constexpr uint32_t kMaxBlockZ = 64;
 inline constexpr uint32_t kMaxParameterBytes = 32764;
+inline constexpr int kMaxPitch = 0x7fffffff;  // bytes from row to row of a copy
 inline constexpr int kWarpSize = 32;
 inline constexpr int kSharedBytes = 48 * 1024;        // of a block, static and dynamic
 inline constexpr int kSharedBytesOptin = 227 * 1024;  // of a block, when its function asks for it

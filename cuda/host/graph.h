@@ -4,16 +4,34 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "cuda/host/action.h"
+#include "cuda/host/condition.h"
 #include "cuda/host/cuda_api.h"
 #include "cuda/host/event.h"
 #include "cuda/host/mutex.h"
+#include "cuda/host/value_waits.h"
 
 namespace weft::hostcuda {
 
 struct GraphBody;
+class Graph;
+
+// A conditional node. Its bodies are recorded after it was added, up to instantiation.
+struct ConditionalSpec {
+  CUgraphConditionalNodeType type = CU_GRAPH_COND_TYPE_IF;
+  std::shared_ptr<Condition> condition;
+  std::vector<std::shared_ptr<Graph>> bodies;
+};
+
+// One of the operations of a batch node: a wait, or else a write.
+struct MemoryOperation {
+  std::optional<ValueCondition> wait;
+  ActionPtr write;
+};
+using MemoryOperations = std::vector<MemoryOperation>;
 
 // One node. A value: what it points to is immutable, or shared with a handle.
 struct NodeSpec {
@@ -22,6 +40,8 @@ struct NodeSpec {
   std::shared_ptr<Event> event;            // event record and event wait nodes
   std::shared_ptr<const GraphBody> child;  // child graph nodes: a copy, as the API says
   std::vector<uint32_t> dependencies;      // indices of earlier nodes, ascending, each once
+  std::shared_ptr<const ConditionalSpec> conditional = nullptr;
+  std::shared_ptr<const MemoryOperations> memory_operations = nullptr;  // batch nodes
 };
 
 // Nodes in the order in which they were added. Because a node can only depend on earlier ones, this
@@ -30,6 +50,7 @@ struct GraphBody {
   std::vector<NodeSpec> nodes;
   uint64_t flat_nodes = 0;  // nodes, with those of the children
   uint32_t depth = 0;       // levels of child graphs below this one
+  bool has_conditional = false;
 
   // Bounds what one graph can grow to through children of children: every level could double it.
   static constexpr uint64_t kMaxFlatNodes = uint64_t{1} << 24;
@@ -40,13 +61,26 @@ struct GraphBody {
 // Thread safety: all members may be called from any thread.
 class Graph {
  public:
+  Graph() = default;
+  // The body of a conditional node, below `level` graphs.
+  explicit Graph(uint32_t level) : level_(level) {}
+  uint32_t level() const { return level_; }
+  bool is_body() const { return level_ > 0; }
+  bool has_conditional() const;
+
   // The index of the new node. Errors: INVALID_VALUE when a dependency is named twice,
-  // NOT_SUPPORTED beyond the bounds above. REQUIRES: each dependency is an index that Add gave.
+  // or when a body does not take the node's kind, NOT_SUPPORTED beyond the bounds above. REQUIRES: each dependency is an index that Add gave.
   CUresult Add(NodeSpec node, uint32_t* index);
   GraphBody Snapshot() const;
 
+  // A graph with conditional nodes has one executable at a time: true when it may have another. Until
+  // the next true, `token` lives as long as the executable.
+  bool ClaimExec(const std::shared_ptr<const void>& token) const;
+
  private:
+  const uint32_t level_ = 0;
   mutable Mutex mu_;
+  mutable std::weak_ptr<const void> exec_token_ ABSL_GUARDED_BY(mu_);
   GraphBody body_ ABSL_GUARDED_BY(mu_);
 };
 

@@ -13,7 +13,10 @@ struct FlatGraph {
   GraphShape shape;
   WorkTable work;
   std::vector<std::vector<uint32_t>> dependencies;
+  Conditions conditions;
 };
+
+FlatGraph FlattenGraph(const GraphBody& graph);
 
 // Puts a graph and its child graphs, to any depth, into one list. Children are kept on a stack of its
 // own, not on the thread's.
@@ -49,9 +52,28 @@ class Flattener {
     const auto position = static_cast<uint32_t>(flat_.shape.types.size());
     const bool is_child = node.type == CU_GRAPH_NODE_TYPE_GRAPH;
     flat_.shape.types.push_back(is_child ? CU_GRAPH_NODE_TYPE_EMPTY : node.type);
-    flat_.work.push_back({node.action, node.event});
+    flat_.work.push_back({node.action, node.event, nullptr, node.memory_operations});
+    if (node.conditional != nullptr) {
+      flat_.work.back().conditional = InstantiateConditional(*node.conditional);
+    }
     flat_.dependencies.push_back(std::move(dependencies));
     return position;
+  }
+
+  std::shared_ptr<const ConditionalWork> InstantiateConditional(const ConditionalSpec& spec) {
+    auto work = std::make_shared<ConditionalWork>();
+    work->type = spec.type;
+    work->condition = spec.condition;
+    flat_.conditions.push_back(spec.condition);
+    for (const std::shared_ptr<Graph>& body : spec.bodies) {
+      // NOLINTNEXTLINE(misc-no-recursion): at most GraphBody::kMaxDepth levels
+      FlatGraph flat = FlattenGraph(body->Snapshot());
+      flat_.conditions.insert(flat_.conditions.end(), flat.conditions.begin(),
+                              flat.conditions.end());
+      work->bodies.push_back({std::make_shared<const GraphShape>(std::move(flat.shape)),
+                              std::make_shared<const WorkTable>(std::move(flat.work))});
+    }
+    return work;
   }
 
   void AddNext(Level& level) {
@@ -111,6 +133,8 @@ class Flattener {
   std::vector<Level> levels_;
 };
 
+FlatGraph FlattenGraph(const GraphBody& graph) { return Flattener().Flatten(graph); }
+
 // Whether what a node does may become what `after` does. Both null: nothing to change.
 bool Exchangeable(const ActionPtr& before, const ActionPtr& after) {
   if (before == nullptr || after == nullptr) return before == after;
@@ -137,6 +161,8 @@ CUgraphExecUpdateResult CompareNode(const FlatGraph& after, const GraphShape& be
       !SameSuccessors(after.shape, before, node)) {
     return CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
   }
+  // The API allows some changes of conditional nodes; nobody here asks for them.
+  if (work[node].conditional != nullptr) return CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED;
   if (!Exchangeable(work[node].action, after.work[node].action)) {
     return before.types[node] == CU_GRAPH_NODE_TYPE_KERNEL
                ? CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE
@@ -150,14 +176,25 @@ CUgraphExecUpdateResult CompareNode(const FlatGraph& after, const GraphShape& be
 std::shared_ptr<GraphExec> GraphExec::Instantiate(std::shared_ptr<const Graph> graph) {
   FlatGraph flat = Flattener().Flatten(graph->Snapshot());
   auto shape = std::make_shared<const GraphShape>(std::move(flat.shape));
-  return std::shared_ptr<GraphExec>(
-      new GraphExec(std::move(graph), std::move(shape), std::move(flat.work)));
+  std::shared_ptr<GraphExec> exec(
+      new GraphExec(graph, std::move(shape), std::move(flat.work), std::move(flat.conditions)));
+  const std::shared_ptr<const void> token = exec->conditions_;
+  return graph->ClaimExec(token) ? exec : nullptr;
+}
+
+const ConditionalWork::Body* ConditionalWork::Select() const {
+  const uint32_t value = condition->value();
+  size_t index = value;
+  if (type == CU_GRAPH_COND_TYPE_IF) index = value != 0 ? 0 : 1;
+  if (type == CU_GRAPH_COND_TYPE_WHILE) index = value != 0 ? 0 : bodies.size();
+  return index < bodies.size() ? &bodies[index] : nullptr;
 }
 
 GraphExec::GraphExec(std::shared_ptr<const Graph> graph, std::shared_ptr<const GraphShape> shape,
-                     WorkTable work)
+                     WorkTable work, Conditions conditions)
     : graph_(std::move(graph)),
       shape_(std::move(shape)),
+      conditions_(std::make_shared<const Conditions>(std::move(conditions))),
       work_(std::make_shared<WorkTable>(std::move(work))) {}
 
 WorkTable& GraphExec::MutableWork() {
@@ -213,6 +250,7 @@ LaunchPlan GraphExec::BeginLaunch() {
   LaunchPlan plan;
   plan.shape = shape_;
   plan.work = work_;
+  plan.conditions = conditions_;
   work_launched_ = true;
   plan.counters = std::move(ready_counters_);
   if (plan.counters == nullptr) plan.counters = std::make_unique<RunCounters>(*shape_);

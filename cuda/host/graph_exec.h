@@ -25,12 +25,31 @@ struct GraphShape {
   std::vector<uint32_t> position_of;  // index in the graph → index here (of the end of a child)
 };
 
-// What a node does; both null where it does nothing.
+struct ConditionalWork;
+
+// What a node does; all null where it does nothing.
 struct NodeWork {
   ActionPtr action;
   std::shared_ptr<Event> event;  // event record and event wait nodes
+  std::shared_ptr<const ConditionalWork> conditional;
+  std::shared_ptr<const MemoryOperations> memory_operations;
 };
 using WorkTable = std::vector<NodeWork>;  // by index in the shape
+
+// A conditional node with its bodies, which are instantiated with the graph around it.
+struct ConditionalWork {
+  struct Body {
+    std::shared_ptr<const GraphShape> shape;
+    std::shared_ptr<const WorkTable> work;
+  };
+  CUgraphConditionalNodeType type = CU_GRAPH_COND_TYPE_IF;
+  std::shared_ptr<Condition> condition;
+  std::vector<Body> bodies;
+
+  // The body that the condition's value asks for now; null: none.
+  const Body* Select() const;
+};
+using Conditions = std::vector<std::shared_ptr<Condition>>;
 
 // Counters of one run, by index in the shape. Made ahead by Upload, or by the launch.
 struct RunCounters;
@@ -39,6 +58,7 @@ struct RunCounters;
 struct LaunchPlan {
   std::shared_ptr<const GraphShape> shape;
   std::shared_ptr<const WorkTable> work;
+  std::shared_ptr<const Conditions> conditions;  // of all levels; null for a body
   std::unique_ptr<RunCounters> counters;
   std::shared_ptr<Completion> previous;  // the launch before this one; null: none
   std::shared_ptr<Completion> finished;  // this launch
@@ -47,7 +67,8 @@ struct LaunchPlan {
 // Thread safety: all members may be called from any thread.
 class GraphExec {
  public:
-  // `graph`: the recorded graph, which the handles of its nodes name; kept alive.
+  // `graph`: the recorded graph, which the handles of its nodes name; kept alive. Null when it has
+  // conditional nodes and another executable.
   static std::shared_ptr<GraphExec> Instantiate(std::shared_ptr<const Graph> graph);
 
   const Graph& graph() const { return *graph_; }
@@ -76,11 +97,12 @@ class GraphExec {
 
  private:
   GraphExec(std::shared_ptr<const Graph> graph, std::shared_ptr<const GraphShape> shape,
-            WorkTable work);
+            WorkTable work, Conditions conditions);
   WorkTable& MutableWork() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const std::shared_ptr<const Graph> graph_;
   const std::shared_ptr<const GraphShape> shape_;
+  const std::shared_ptr<const Conditions> conditions_;  // also the token of Graph::ClaimExec
   Mutex launch_order_;
   Mutex mu_;
   // A launch does what the nodes did at its time: the table is copied before the first change after

@@ -1,5 +1,6 @@
 #include "cuda/host/graph_run.h"
 
+#include <optional>
 #include <utility>
 
 #include "cuda/host/operations.h"
@@ -36,6 +37,9 @@ GraphRun::GraphRun(Context& context, int priority, LaunchPlan plan)
 
 void GraphRun::Start(std::function<void()> on_end) {
   on_end_ = std::move(on_end);
+  if (plan_.conditions != nullptr) {
+    for (const std::shared_ptr<Condition>& condition : *plan_.conditions) condition->BeginLaunch();
+  }
   const std::vector<uint32_t>& counts = plan_.shape->dependency_count;
   uint32_t own = kNoNode;
   for (uint32_t node = 0; node < counts.size(); ++node) {
@@ -79,6 +83,8 @@ GraphRun::Step GraphRun::RunNode(uint32_t node) {
   }
   if (context_.fault() != CUDA_SUCCESS) return Step::kDone;
   if (type == CU_GRAPH_NODE_TYPE_WAIT_EVENT) return AwaitEvent(node);
+  if (type == CU_GRAPH_NODE_TYPE_CONDITIONAL) return RunConditional(node);
+  if (type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP) return RunMemoryOperations(node, 0);
   const Action* action = (*plan_.work)[node].action.get();
   if (action == nullptr) return Step::kDone;
   const Outcome outcome = action->Run(context_.environment());
@@ -98,6 +104,84 @@ GraphRun::Step GraphRun::AwaitEvent(uint32_t node) {
     if (self != nullptr && self->Unpark(node)) self->PostBehind(node);
   });
   return Step::kParked;
+}
+
+GraphRun::Step GraphRun::RunMemoryOperations(uint32_t node, size_t first) {
+  const MemoryOperations& operations = *(*plan_.work)[node].memory_operations;
+  for (size_t i = first; i < operations.size(); ++i) {
+    if (operations[i].wait.has_value()) {
+      if (AwaitValue(node, i) == Step::kParked) return Step::kParked;
+    } else {
+      const Outcome outcome = operations[i].write->Run(context_.environment());
+      if (outcome.error != CUDA_SUCCESS) context_.Fail(outcome.error);
+    }
+    if (context_.fault() != CUDA_SUCCESS) return Step::kDone;
+  }
+  return Step::kDone;
+}
+
+GraphRun::Step GraphRun::AwaitValue(uint32_t node, size_t operation) {
+  const ValueCondition& wait = *(*(*plan_.work)[node].memory_operations)[operation].wait;
+  const std::optional<uint64_t> word = context_.environment().regions.Load64(wait.address);
+  if (!word.has_value()) {
+    context_.Fail(CUDA_ERROR_ILLEGAL_ADDRESS);
+    return Step::kDone;
+  }
+  if (wait.HoldsFor(*word)) return Step::kDone;
+  if (Park(node) == Step::kDone) return Step::kDone;
+  context_.value_waits().Add(wait, [weak = weak_from_this(), node, operation](bool holds) {
+    const std::shared_ptr<GraphRun> self = weak.lock();
+    if (self == nullptr || !self->Unpark(node)) return;
+    if (!holds) self->context_.Fail(CUDA_ERROR_ILLEGAL_ADDRESS);
+    self->context_.pool().Post(self->priority_, [self, node, operation] {
+      self->GoOn(node, self->context_.fault() == CUDA_SUCCESS
+                           ? self->RunMemoryOperations(node, operation + 1)
+                           : Step::kDone);
+    });
+  });
+  context_.pool().WatchValues();
+  return Step::kParked;
+}
+
+GraphRun::Step GraphRun::RunConditional(uint32_t node) {
+  const ConditionalWork::Body* body = (*plan_.work)[node].conditional->Select();
+  if (body == nullptr) return Step::kDone;
+  LaunchPlan plan;
+  plan.shape = body->shape;
+  plan.work = body->work;
+  plan.counters = std::make_unique<RunCounters>(*body->shape);
+  plan.finished = std::make_shared<Completion>();
+  auto run = std::make_shared<GraphRun>(context_, priority_, std::move(plan));
+  {
+    MutexLock lock(mu_);
+    if (cancelled_) return Step::kDone;
+    bodies_[node] = run;
+  }
+  // Levels of bodies start each other on one stack: no more than GraphBody::kMaxDepth.
+  run->Start([self = shared_from_this(), node] { self->BodyEnded(node); });
+  return Step::kParked;
+}
+
+// Posts rather than calls: a loop of a million rounds must not stand on one stack.
+void GraphRun::BodyEnded(uint32_t node) {
+  std::shared_ptr<GraphRun> body;  // dies after the lock is released
+  {
+    MutexLock lock(mu_);
+    const auto it = bodies_.find(node);
+    body = std::move(it->second);
+    bodies_.erase(it);
+  }
+  context_.pool().Post(priority_, [self = shared_from_this(), node] {
+    const bool again = (*self->plan_.work)[node].conditional->type == CU_GRAPH_COND_TYPE_WHILE &&
+                       self->context_.fault() == CUDA_SUCCESS;
+    self->GoOn(node, again ? self->RunConditional(node) : Step::kDone);
+  });
+}
+
+void GraphRun::GoOn(uint32_t node, Step step) {
+  if (step == Step::kParked) return;
+  const uint32_t next = FinishNode(node);
+  if (next != kNoNode) RunFrom(next);
 }
 
 GraphRun::Step GraphRun::Park(uint32_t node) {
@@ -136,10 +220,15 @@ void GraphRun::End() {
 
 void GraphRun::Cancel() {
   std::unordered_set<uint32_t> parked;
+  std::vector<std::shared_ptr<GraphRun>> bodies;
   {
     MutexLock lock(mu_);
     cancelled_ = true;
     parked.swap(parked_);
+    for (const auto& [node, body] : bodies_) bodies.push_back(body);
+  }
+  for (const std::shared_ptr<GraphRun>& body : bodies) {
+    body->Cancel();  // NOLINT(misc-no-recursion): at most GraphBody::kMaxDepth levels
   }
   for (const uint32_t node : parked) PostBehind(node);
 }

@@ -7,12 +7,16 @@
 //  2. A node that waits (for an event, or for ever) holds no thread; it is in parked_ until it goes
 //     on or the run is cancelled, whoever takes it out finishes it.
 //  3. Every node is finished once, also in a run that is cancelled: the last one ends the run.
+//  4. A conditional node whose body runs holds no thread either; the body is a run of its own, in
+//     bodies_, whose end goes on with the node. Cancelling a run cancels its bodies, and none starts
+//     any more: every body ends, and with it the node.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -50,6 +54,14 @@ class GraphRun : public std::enable_shared_from_this<GraphRun> {
   void RunFrom(uint32_t node);
   Step RunNode(uint32_t node);
   Step AwaitEvent(uint32_t node);
+  // From operation `first` of the node on.
+  Step RunMemoryOperations(uint32_t node, size_t first);
+  Step AwaitValue(uint32_t node, size_t operation);
+  // Starts the body that the condition asks for; kDone: there is none, or none may start.
+  Step RunConditional(uint32_t node);
+  void BodyEnded(uint32_t node);
+  // Goes on behind a step of a node that was parked.
+  void GoOn(uint32_t node, Step step);
   Step Park(uint32_t node);
   // Takes a node out of parked_; false when another thread did.
   bool Unpark(uint32_t node);
@@ -68,6 +80,7 @@ class GraphRun : public std::enable_shared_from_this<GraphRun> {
   Mutex mu_;
   bool cancelled_ ABSL_GUARDED_BY(mu_) = false;
   std::unordered_set<uint32_t> parked_ ABSL_GUARDED_BY(mu_);
+  std::unordered_map<uint32_t, std::shared_ptr<GraphRun>> bodies_ ABSL_GUARDED_BY(mu_);
 };
 
 // The launch of a graph in a stream.

@@ -30,6 +30,7 @@ enum class HandleKind : uint8_t {
   kGraph,
   kGraphNode,
   kGraphExec,
+  kCondition,
 };
 
 template <typename T>

@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-#define WEFT_HOST_IMAGE_ABI 2u
+#define WEFT_HOST_IMAGE_ABI 3u
 
 /* The launch as a kernel sees it. Numbers of blocks and of threads, and bytes of dynamic shared memory. */
 typedef struct weft_host_launch {
@@ -65,6 +65,9 @@ struct weft_host_runtime {
   void* (*dynamic_shared)(const weft_host_thread* self);
   /* Ends the launch with WEFT_HOST_LAUNCH_FAILED; does not return. */
   void (*fail)(const weft_host_thread* self);
+  /* Sets the value of the conditional handle of a graph, as cudaGraphSetConditional does. A handle that is none is
+   * ignored. */
+  void (*set_conditional)(uint64_t handle, uint32_t value);
 };
 
 /* Carries out the whole launch on the calling thread. params[i] points to the value of parameter i, as kernelParams of

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "cuda/host/device_attributes.h"
 #include "cuda/host/host_pointer.h"
 #include "cuda/host/thread_state.h"
 
@@ -129,6 +131,18 @@ class Fill final : public Action {
   const Span span_;
 };
 
+class Prefetch final : public Action {
+ public:
+  Prefetch(uint64_t address, uint64_t size) : address_(address), size_(size) {}
+  Outcome Run(const ActionEnvironment& environment) const override {
+    const bool is_there = IsManaged(environment.regions, address_, size_);
+    return {is_there ? CUDA_SUCCESS : CUDA_ERROR_ILLEGAL_ADDRESS, false};
+  }
+
+ private:
+  const uint64_t address_, size_;
+};
+
 class ValueWrite final : public Action {
  public:
   ValueWrite(uint64_t address, uint64_t value) : address_(address), value_(value) {}
@@ -196,6 +210,7 @@ bool PlaceOperand(const RegionMap& regions, const Box& box, Operand operand, Pla
   if (operand.pitch == 0 && box.flat() && operand.y == 0) operand.pitch = operand.x + box.width;
   if (operand.rows == 0 && box.depth == 1 && operand.z == 0) operand.rows = operand.y + box.height;
   if (operand.pitch < operand.x + box.width) return false;
+  if (!box.flat() && operand.pitch > kMaxPitch) return false;
   if (box.depth > 1 && operand.rows < operand.y + box.height) return false;
   plane->pitch = operand.pitch;
   if (__builtin_mul_overflow(operand.pitch, operand.rows, &plane->slice)) return false;
@@ -274,6 +289,13 @@ CUresult MakeFill(const RegionMap& regions, const CUDA_MEMSET_NODE_PARAMS& fill,
   return CUDA_SUCCESS;
 }
 
+CUresult MakePrefetch(const RegionMap& regions, uint64_t address, uint64_t size,
+                      ActionPtr* action) {
+  if (!IsManaged(regions, address, size)) return CUDA_ERROR_INVALID_VALUE;
+  *action = std::make_shared<Prefetch>(address, size);
+  return CUDA_SUCCESS;
+}
+
 CUresult MakeValueWrite(const RegionMap& regions, uint64_t address, uint64_t value,
                         ActionPtr* action) {
   if (!IsValueAddress(regions, address, Access::kReadWrite)) return CUDA_ERROR_INVALID_VALUE;
@@ -285,6 +307,12 @@ CUresult MakeHostCall(CUhostFn function, void* user_data, ActionPtr* action) {
   if (function == nullptr) return CUDA_ERROR_INVALID_VALUE;
   *action = std::make_shared<HostCall>(function, user_data);
   return CUDA_SUCCESS;
+}
+
+bool IsManaged(const RegionMap& regions, uint64_t address, uint64_t size) {
+  const std::optional<Region> region = regions.Find(address);
+  return size > 0 && region.has_value() && region->kind == RegionKind::kManaged &&
+         size <= region->size && address - region->base <= region->size - size;
 }
 
 bool IsValueAddress(const RegionMap& regions, uint64_t address, Access needed) {

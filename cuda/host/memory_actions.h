@@ -35,10 +35,14 @@ CUresult MakeStagedCopy(const RegionMap& regions, CopyEnd dst, CopyEnd src, uint
 CUresult MakeCopy3D(const RegionMap& regions, const CUDA_MEMCPY3D& copy, ActionPtr* action);
 // As a memset node describes it; without an element it is nothing to do.
 CUresult MakeFill(const RegionMap& regions, const CUDA_MEMSET_NODE_PARAMS& fill, ActionPtr* action);
+// Moves nothing, since there is one memory; the range must still be managed when its turn comes.
+CUresult MakePrefetch(const RegionMap& regions, uint64_t address, uint64_t size, ActionPtr* action);
 CUresult MakeValueWrite(const RegionMap& regions, uint64_t address, uint64_t value,
                         ActionPtr* action);
 CUresult MakeHostCall(CUhostFn function, void* user_data, ActionPtr* action);
 
+// True for a range, not empty, of one managed allocation.
+bool IsManaged(const RegionMap& regions, uint64_t address, uint64_t size);
 // True for a word that streams may wait for or write.
 bool IsValueAddress(const RegionMap& regions, uint64_t address, Access needed);
 

@@ -63,13 +63,26 @@ CUresult PlainMemory::Allocate(int device, uint64_t size, const void* owner, uin
 }
 
 CUresult PlainMemory::Free(uint64_t address) {
-  const std::optional<Region> region = regions_.Remove(address, RegionKind::kDevice);
+  std::optional<Region> region = regions_.Remove(address, RegionKind::kDevice);
+  if (!region.has_value()) region = regions_.Remove(address, RegionKind::kManaged);
   if (!region.has_value()) return CUDA_ERROR_INVALID_VALUE;
   ::munmap(HostPointer(address), AlignUp(region->size, kPage));
   return CUDA_SUCCESS;
 }
 
+CUresult PlainMemory::AllocateManaged(uint64_t size, const void* owner, uint64_t* address) {
+  void* pointer = nullptr;
+  const CUresult result = MapAnonymous(RegionKind::kManaged, size, owner, &pointer);
+  if (result == CUDA_SUCCESS) *address = Address(pointer);
+  return result;
+}
+
 CUresult PlainMemory::HostAllocate(uint64_t size, const void* owner, void** pointer) {
+  return MapAnonymous(RegionKind::kHostAllocated, size, owner, pointer);
+}
+
+CUresult PlainMemory::MapAnonymous(RegionKind kind, uint64_t size, const void* owner,
+                                   void** pointer) {
   if (size == 0) return CUDA_ERROR_INVALID_VALUE;
   if (size > kMaxSize) return CUDA_ERROR_OUT_OF_MEMORY;
   const uint64_t mapped = AlignUp(size, kPage);
@@ -78,7 +91,7 @@ CUresult PlainMemory::HostAllocate(uint64_t size, const void* owner, void** poin
   Region region;
   region.base = Address(at);
   region.size = size;
-  region.kind = RegionKind::kHostAllocated;
+  region.kind = kind;
   region.owner = owner;
   if (!regions_.Insert(std::move(region))) {
     ::munmap(at, mapped);
@@ -176,6 +189,7 @@ void PlainMemory::ReleaseOwnedBy(const void* owner) {
   for (const Region& region : regions_.RemoveOwnedBy(owner)) {
     switch (region.kind) {
       case RegionKind::kDevice:
+      case RegionKind::kManaged:
       case RegionKind::kIpc:
       case RegionKind::kHostAllocated:
         ::munmap(HostPointer(region.base), AlignUp(region.size, kPage));

@@ -1,5 +1,5 @@
-// Memory that is not managed by address: cuMemAlloc, page-locked host memory, and legacy
-// inter-process handles.
+// Memory that the user does not place by address: cuMemAlloc, managed memory, page-locked host
+// memory, and legacy inter-process handles.
 //
 // Errors are those of the driver functions of the same names.
 // Thread safety: all members may be called from any thread.
@@ -19,7 +19,11 @@ class PlainMemory {
 
   // `owner`: the context that the memory ends with.
   CUresult Allocate(int device, uint64_t size, const void* owner, uint64_t* address);
+  // Memory from Allocate or AllocateManaged.
   CUresult Free(uint64_t address);
+  // Plain memory of this process, which does not count as the device's: as on a GPU, it may be more
+  // than the device has.
+  CUresult AllocateManaged(uint64_t size, const void* owner, uint64_t* address);
 
   CUresult HostAllocate(uint64_t size, const void* owner, void** pointer);
   CUresult HostFree(void* pointer);
@@ -37,6 +41,7 @@ class PlainMemory {
   void ReleaseOwnedBy(const void* owner);
 
  private:
+  CUresult MapAnonymous(RegionKind kind, uint64_t size, const void* owner, void** pointer);
   CUresult MapBlock(Region region, uint64_t* address);
 
   DeviceMemory& memory_;

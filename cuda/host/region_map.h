@@ -17,6 +17,7 @@ namespace weft::hostcuda {
 
 enum class RegionKind : uint8_t {
   kDevice,          // cuMemAlloc
+  kManaged,         // cuMemAllocManaged
   kMapping,         // cuMemMap
   kIpc,             // cuIpcOpenMemHandle
   kHostAllocated,   // cuMemHostAlloc
@@ -33,7 +34,7 @@ struct Region {
   RegionKind kind = RegionKind::kDevice;
   Access access = Access::kReadWrite;
   const void* owner = nullptr;         // the context that it ends with; null: none
-  std::shared_ptr<MemoryBlock> block;  // null: host memory
+  std::shared_ptr<MemoryBlock> block;  // null: host memory, or managed
   uint32_t opened = 1;                 // kIpc: times that it was opened
 
   bool on_device() const {

@@ -102,6 +102,7 @@ Runtime::Runtime(const Settings& settings, uint32_t epoch)
       blocks(HandleKind::kAllocation, epoch),
       modules(HandleKind::kModule, epoch),
       functions(HandleKind::kFunction, epoch),
+      conditions(HandleKind::kCondition, epoch),
       graphs(HandleKind::kGraph, epoch),
       nodes(HandleKind::kGraphNode, epoch),
       execs(HandleKind::kGraphExec, epoch) {

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <utility>
@@ -61,6 +62,10 @@ struct RecordedGraph {
   std::shared_ptr<Graph> graph = std::make_shared<Graph>();
   Mutex mu;
   std::vector<uint64_t> nodes ABSL_GUARDED_BY(mu);
+  std::vector<std::shared_ptr<Condition>> conditions ABSL_GUARDED_BY(mu);  // made for it
+  // Of each conditional node: the handles of its bodies, which the API hands out as an array. A deque
+  // of arrays that do not move.
+  std::deque<std::vector<CUgraph>> bodies ABSL_GUARDED_BY(mu);
 };
 
 // Thread safety: all members may be used from any thread.
@@ -109,6 +114,7 @@ class Runtime {
   HandleTable<BlockHandle> blocks;
   HandleTable<LoadedModule> modules;
   HandleTable<Function> functions;
+  ConditionTable conditions;  // outlives graphs and executables
   HandleTable<RecordedGraph> graphs;
   HandleTable<GraphNode> nodes;
   HandleTable<GraphExec> execs;

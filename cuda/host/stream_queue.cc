@@ -120,4 +120,22 @@ void Stream::Synchronize() const {
   while (finished_ < target) changed_.Wait(mu_);
 }
 
+std::shared_ptr<Capture> Stream::capture() const {
+  MutexLock lock(mu_);
+  return capture_;
+}
+
+bool Stream::EnterCapture(std::shared_ptr<Capture> capture) {
+  MutexLock lock(mu_);
+  if (capture_ != nullptr) return false;
+  capture_ = std::move(capture);
+  return true;
+}
+
+void Stream::LeaveCapture(const Capture& capture) {
+  std::shared_ptr<Capture> left;  // ends outside of the lock
+  MutexLock lock(mu_);
+  if (capture_.get() == &capture) left = std::move(capture_);
+}
+
 }  // namespace weft::hostcuda

@@ -23,6 +23,7 @@
 
 namespace weft::hostcuda {
 
+class Capture;
 class Context;
 
 // One element of a stream's queue. Used by one thread at a time.
@@ -61,6 +62,12 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool Idle() const;
   // Blocks until all that was enqueued before the call is over.
   void Synchronize() const;
+  // The capture that the stream takes part in; null: it runs what it is given.
+  std::shared_ptr<Capture> capture() const;
+  // False when it takes part in one already.
+  bool EnterCapture(std::shared_ptr<Capture> capture);
+  void LeaveCapture(const Capture& capture);
+
   // After the context's fault was set: cancels a parked operation, and those behind it.
   void CancelParked();
 
@@ -89,6 +96,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   uint64_t submitted_ ABSL_GUARDED_BY(mu_) = 0;
   uint64_t finished_ ABSL_GUARDED_BY(mu_) = 0;  // also the ticket of the first operation
   std::deque<std::unique_ptr<Operation>> queue_ ABSL_GUARDED_BY(mu_);
+  std::shared_ptr<Capture> capture_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace weft::hostcuda

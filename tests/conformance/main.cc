@@ -77,4 +77,9 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace weft::conformance
 
-int main(int argc, char** argv) { return weft::conformance::Main(argc, argv); }
+int main(int argc, char** argv) {
+  // As weft-executor: the first launch of a kernel loads it otherwise, which waits for the device, and
+  // for ever where the kernel is to end a wait. The driver reads it when it is initialised.
+  ::setenv("CUDA_MODULE_LOADING", "EAGER", /*overwrite=*/0);
+  return weft::conformance::Main(argc, argv);
+}

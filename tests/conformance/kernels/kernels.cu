@@ -42,6 +42,12 @@ __global__ void increment(uint64_t* counter, uint64_t busy_ns) {
 // Appends `value` to log[1…]; log[0] counts.
 __global__ void append(uint32_t* log, uint32_t value) { log[1 + atomicAdd(&log[0], 1u)] = value; }
 
+__global__ void set_condition(cudaGraphConditionalHandle handle, const uint32_t* value) {
+  cudaGraphSetConditional(handle, *value);
+}
+
+__global__ void decrement(uint32_t* word) { *word -= 1; }
+
 __global__ void spin(uint64_t ns) { SpinNs(ns); }
 
 // Says "here" in here[self], waits for here[other], and writes to met[self] whether it came in time.

@@ -113,6 +113,14 @@ void ReadVariable(const weft_host_launch*, void* const* params) {
   *Param<uint64_t*>(params, 0) = *ConformanceVariable();
 }
 
+void Decrement(const weft_host_launch*, void* const* params) { *Param<uint32_t*>(params, 0) -= 1; }
+
+int32_t SetCondition(const weft_host_launch*, void* const* params,
+                     const weft_host_runtime* runtime) {
+  runtime->set_conditional(Param<uint64_t>(params, 0), *Param<const uint32_t*>(params, 1));
+  return WEFT_HOST_OK;
+}
+
 // A table's function for one that carries out the launch by itself and never fails.
 template <void (*kRun)(const weft_host_launch*, void* const*)>
 int32_t Whole(const weft_host_launch* launch, void* const* params,
@@ -128,6 +136,7 @@ constexpr weft_host_param kSpinParams[] = {{0, 8}};
 constexpr weft_host_param kRendezvousParams[] = {{0, 8}, {8, 4}, {12, 4}, {16, 8}, {24, 8}};
 constexpr weft_host_param kMixedParams[] = {{0, 1}, {8, 8}, {16, 2}, {20, 4}, {24, 12}, {40, 8}};
 constexpr weft_host_param kOnePointer[] = {{0, 8}};
+constexpr weft_host_param kTwoWords[] = {{0, 8}, {8, 8}};
 
 template <size_t kCount>
 constexpr weft_host_kernel Entry(const char* name, weft_host_kernel_fn run,
@@ -139,6 +148,8 @@ constexpr weft_host_kernel kKernels[] = {
     Entry("add", Whole<Add>, kAddParams),
     Entry("increment", Whole<Increment>, kIncrementParams),
     Entry("append", Whole<Append>, kAppendParams),
+    Entry("set_condition", SetCondition, kTwoWords),
+    Entry("decrement", Whole<Decrement>, kOnePointer),
     Entry("spin", Whole<Spin>, kSpinParams),
     Entry("rendezvous", Whole<Rendezvous>, kRendezvousParams),
     Entry("mixed_params", Whole<MixedParams>, kMixedParams),

@@ -105,6 +105,12 @@ void FillMemory(Driver& table) {
   table.cuMemUnmap = [](CUdeviceptr, size_t) {
     return FakeDriver::Current().Destroy("cuMemUnmap", "mapping");
   };
+  table.cuMemAllocManaged = [](CUdeviceptr* address, size_t, unsigned) {
+    return MakeValue("cuMemAllocManaged", "managed", address);
+  };
+  table.cuMemFree = [](CUdeviceptr) {
+    return FakeDriver::Current().Destroy("cuMemFree", "managed");
+  };
   table.cuMemHostRegister = [](void*, size_t, unsigned) {
     uint64_t id = 0;
     return FakeDriver::Current().Make("cuMemHostRegister", "pinned", &id);

@@ -9,6 +9,7 @@
 
 #include "cuda/context.h"
 #include "cuda/graph.h"
+#include "cuda/managed_memory.h"
 #include "cuda/memory.h"
 #include "cuda/module.h"
 #include "cuda/stream.h"
@@ -104,6 +105,17 @@ struct PinnedHostHandle {
   static const void* Identity(const PinnedHost& pinned) { return pinned.host_address(); }
 };
 
+struct ManagedMemoryHandle {
+  using Type = ManagedMemory;
+  static constexpr const char* kKind = "managed";
+  static constexpr const char* kMaker = "cuMemAllocManaged";
+  static constexpr const char* kReleaser = "cuMemFree";
+  static absl::StatusOr<ManagedMemory> Make(FakeDriver&, const Context& context) {
+    return ManagedMemory::Create(context, kSize);
+  }
+  static CUdeviceptr Identity(const ManagedMemory& memory) { return memory.address(); }
+};
+
 struct ModuleHandle {
   using Type = Module;
   static constexpr const char* kKind = "module";
@@ -153,7 +165,8 @@ class HandleTest : public ::testing::Test {
 
 using HandleTypes =
     ::testing::Types<ContextHandle, StreamHandle, EventHandle, AllocationHandle, AddressRangeHandle,
-                     MappingHandle, PinnedHostHandle, ModuleHandle, GraphHandle, GraphExecHandle>;
+                     MappingHandle, PinnedHostHandle, ManagedMemoryHandle, ModuleHandle,
+                     GraphHandle, GraphExecHandle>;
 
 class HandleNames {
  public:

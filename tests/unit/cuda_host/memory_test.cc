@@ -378,5 +378,55 @@ TEST(MemoryActionsTest, FillsThatDoNotFitAreRefused) {
   }
 }
 
+TEST(MemoryActionsTest, BoxesOfHugeExtentsAreRefused) {
+  Memory memory;
+  const uint64_t at = memory.Mapped(memory.Block());
+  constexpr size_t kHuge = size_t{1} << 40;
+  const auto make = [&](size_t width, size_t rows, size_t slices, size_t slice_rows) {
+    CUDA_MEMCPY3D copy = {};
+    copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_UNIFIED;
+    copy.srcDevice = at;
+    copy.dstDevice = at + kUnit / 2;
+    copy.srcPitch = copy.dstPitch = 64;
+    copy.srcHeight = copy.dstHeight = slice_rows;
+    copy.WidthInBytes = width;
+    copy.Height = rows;
+    copy.Depth = slices;
+    ActionPtr action;
+    return MakeCopy3D(memory.regions, copy, &action);
+  };
+  EXPECT_EQ(make(16, 16, 2, 16), CUDA_SUCCESS);
+  EXPECT_EQ(make(16, kHuge, 1, kHuge), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(make(16, 16, kHuge, 16), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(make(16, 16, 2, kHuge), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(make(16, kHuge, kHuge, kHuge), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST(ManagedMemoryTest, PrefetchesAreForManagedRangesAlone) {
+  Memory memory;
+  uint64_t managed = 0;
+  ASSERT_EQ(memory.plain.AllocateManaged(1000, nullptr, &managed), CUDA_SUCCESS);
+  const uint64_t other = memory.Mapped(memory.Block());
+  ActionPtr action;
+  EXPECT_EQ(MakePrefetch(memory.regions, managed, 1000, &action), CUDA_SUCCESS);
+  EXPECT_EQ(MakePrefetch(memory.regions, managed + 999, 1, &action), CUDA_SUCCESS);
+  EXPECT_EQ(MakePrefetch(memory.regions, managed, 0, &action), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(MakePrefetch(memory.regions, managed + 999, 2, &action), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(MakePrefetch(memory.regions, managed + 1, UINT64_MAX, &action),
+            CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(MakePrefetch(memory.regions, other, 16, &action), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(memory.plain.Free(managed), CUDA_SUCCESS);
+  EXPECT_EQ(MakePrefetch(memory.regions, managed, 1, &action), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST(ManagedMemoryTest, DoesNotCountAsTheDevices) {
+  Memory memory;
+  uint64_t managed = 0;
+  ASSERT_EQ(memory.plain.AllocateManaged(8 * kUnit, nullptr, &managed), CUDA_SUCCESS);
+  EXPECT_EQ(memory.device.free_bytes(0), 4 * kUnit);
+  EXPECT_EQ(memory.plain.Free(managed), CUDA_SUCCESS);
+  EXPECT_EQ(memory.plain.Free(managed), CUDA_ERROR_INVALID_VALUE);
+}
+
 }  // namespace
 }  // namespace weft::hostcuda
