@@ -1,9 +1,11 @@
 #include "kernels/bind.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/byte_range.h"
@@ -11,6 +13,26 @@
 
 namespace weft::kernels {
 namespace {
+
+using Given = std::variant<GivenBuffer, Number, absl::string_view>;
+
+// What a job writes for the argument.
+absl::string_view KindOf(const ArgumentSchema& argument) {
+  if (argument.buffer() != nullptr) return "buffer";
+  return argument.scalar()->choices.empty() ? "number" : "text";
+}
+absl::string_view KindOf(const Given& given) {
+  constexpr absl::string_view kKinds[] = {"buffer", "number", "text"};
+  static_assert(std::size(kKinds) == std::variant_size_v<Given>);
+  return kKinds[given.index()];
+}
+
+// Longest part of a text that a message repeats.
+constexpr size_t kMaxQuotedBytes = 64;
+
+uint64_t Taken(const Factor& factor, uint64_t extent) {
+  return factor.take == Factor::Take::kHalf ? extent / 2 + 1 : extent;
+}
 
 // One call of Bind. A step that finds something wrong with an argument marks it unknown, and the
 // steps behind it leave out what depends on it, so that each mistake is reported once.
@@ -34,18 +56,21 @@ class Binder {
     for (uint32_t i = 0; i < schema_.arguments.size(); ++i) BindBuffer(i);
     CheckOverlaps();
     BindWorkspace();
+    CheckRules();
     return std::move(result_);
   }
 
  private:
   using Step = void (Binder::*)(uint32_t argument, const DTypeRule& rule);
 
+  std::string Subject() const { return absl::StrCat(schema_.noun(), " ", schema_.name); }
   void MatchNames(absl::Span<const GivenArgument> given);
   void CheckGiven(uint32_t argument);
   void ForEach(Step step, DTypeRule::Kind kind);
   void ChooseDType(uint32_t argument, const DTypeRule& rule);
   std::optional<DType> DTypeOf(const DTypeRule& rule) const;
   void BindScalar(uint32_t argument);
+  void BindChoice(uint32_t argument, const ScalarSchema& scalar);
   void CheckLimits(uint32_t argument, const Number& number);
   std::optional<Number> DefaultOf(const ScalarDefault& rule) const;
   void BindBuffer(uint32_t argument);
@@ -54,14 +79,27 @@ class Binder {
   void CheckOverlaps();
   void CheckOverlap(uint32_t a, uint32_t b);
   void BindWorkspace();
+  void CheckRules();
 
   bool IsKnown(const Product& product) const {
     return std::all_of(product.begin(), product.end(), [this](const Factor& factor) {
       return !factor.argument.has_value() || known_[*factor.argument];
     });
   }
+  // All that its number of elements depends on is known.
+  bool CanCount(const BufferSchema& buffer) const {
+    if (buffer.elements == nullptr) return IsKnown(buffer.shape);
+    for (uint32_t i = 0; i < schema_.arguments.size(); ++i) {
+      if (schema_.arguments[i].scalar() != nullptr && !known_[i]) return false;
+    }
+    return true;
+  }
   const GivenBuffer* Buffer(uint32_t argument) const {
     return given_[argument] == nullptr ? nullptr : std::get_if<GivenBuffer>(given_[argument]);
+  }
+  // An optional buffer.
+  bool IsLeftOut(uint32_t argument) const {
+    return schema_.arguments[argument].buffer() != nullptr && given_[argument] == nullptr;
   }
   BoundArgument& Bound(uint32_t argument) { return result_.call.arguments[argument]; }
   const std::string& Name(uint32_t argument) const { return schema_.arguments[argument].name; }
@@ -71,8 +109,8 @@ class Binder {
   }
 
   const KernelSchema& schema_;
-  std::vector<const std::variant<GivenBuffer, Number>*> given_;  // by position; nullptr: left out
-  std::vector<bool> known_;  // nothing wrong was found with the argument so far
+  std::vector<const Given*> given_;  // by position; nullptr: left out
+  std::vector<bool> known_;          // nothing wrong was found with the argument so far
   BindResult result_;
 };
 
@@ -84,9 +122,8 @@ void Binder::MatchNames(absl::Span<const GivenArgument> given) {
       for (const ArgumentSchema& known : schema_.arguments) names.push_back(known.name);
       result_.violations.push_back(
           {std::string(argument.name),
-           absl::StrCat("kernel ", schema_.name, " has no such argument; it takes ",
-                        absl::StrJoin(names, ", "), ".",
-                        DidYouMean(NearestName(argument.name, names)))});
+           absl::StrCat(Subject(), " has no such argument; it takes ", absl::StrJoin(names, ", "),
+                        ".", DidYouMean(NearestName(argument.name, names)))});
     } else if (given_[*index] != nullptr) {
       Violate(*index, "is given twice; leave one out");
     } else {
@@ -98,16 +135,17 @@ void Binder::MatchNames(absl::Span<const GivenArgument> given) {
 
 void Binder::CheckGiven(uint32_t argument) {
   const ArgumentSchema& wanted = schema_.arguments[argument];
-  const bool is_buffer = wanted.buffer() != nullptr;
+  const BufferSchema* buffer = wanted.buffer();
   if (given_[argument] == nullptr) {
     const bool required =
-        is_buffer || wanted.scalar()->default_value.kind == ScalarDefault::Kind::kRequired;
+        buffer != nullptr ? buffer->presence == BufferSchema::Presence::kRequired
+                          : wanted.scalar()->default_value.kind == ScalarDefault::Kind::kRequired;
     if (!required) return;
-    Violate(argument, absl::StrCat("is missing; kernel ", schema_.name, " needs this ",
-                                   is_buffer ? "buffer" : "scalar", " (", wanted.doc, ")"));
-  } else if (std::holds_alternative<GivenBuffer>(*given_[argument]) != is_buffer) {
-    Violate(argument, absl::StrCat("must be a ", is_buffer ? "buffer" : "number", ", but a ",
-                                   is_buffer ? "number" : "buffer", " is given"));
+    Violate(argument, absl::StrCat("is missing; ", Subject(), " needs this ",
+                                   buffer != nullptr ? "buffer" : "scalar", " (", wanted.doc, ")"));
+  } else if (KindOf(wanted) != KindOf(*given_[argument])) {
+    Violate(argument, absl::StrCat("must be a ", KindOf(wanted), ", but a ",
+                                   KindOf(*given_[argument]), " is given"));
   }
 }
 
@@ -145,11 +183,16 @@ void Binder::ChooseDType(uint32_t argument, const DTypeRule& rule) {
   }
   const std::optional<DType> wanted = DTypeOf(rule);
   const GivenBuffer* buffer = Buffer(argument);
+  if (IsLeftOut(argument)) {
+    Bound(argument).origin = Origin::kLeftOut;
+    if (wanted.has_value()) Bound(argument).dtype = *wanted;
+    return;
+  }
   if (buffer == nullptr || !buffer->dtype.has_value()) {
     if (wanted.has_value()) {
       Bound(argument).dtype = *wanted;
     } else {
-      Violate(argument, absl::StrCat("has no dtype; kernel ", schema_.name, " takes ",
+      Violate(argument, absl::StrCat("has no dtype; ", Subject(), " takes ",
                                      Describe(schema_, rule), " here"));
     }
     return;
@@ -159,8 +202,8 @@ void Binder::ChooseDType(uint32_t argument, const DTypeRule& rule) {
                                : std::find(rule.allowed.begin(), rule.allowed.end(),
                                            *buffer->dtype) != rule.allowed.end();
   if (allowed) return;
-  std::string text = absl::StrCat("is ", NameOf(*buffer->dtype), ", but kernel ", schema_.name,
-                                  " takes ", wanted ? NameOf(*wanted) : Describe(schema_, rule));
+  std::string text = absl::StrCat("is ", NameOf(*buffer->dtype), ", but ", Subject(), " takes ",
+                                  wanted ? NameOf(*wanted) : Describe(schema_, rule));
   if (derived) absl::StrAppend(&text, " here (", Describe(schema_, rule), ")");
   Violate(argument, std::move(text));
 }
@@ -175,8 +218,11 @@ std::optional<Number> Binder::DefaultOf(const ScalarDefault& rule) const {
     return buffer->size_bytes / SizeOf(result_.call.arguments[rule.argument].dtype);
   }
   if (rule.kind == ScalarDefault::Kind::kDimension) {
-    if (rule.dimension >= shape.size()) return std::nullopt;
-    return shape[shape.size() - 1 - rule.dimension];
+    const bool swapped = rule.transposed_by.has_value() && rule.dimension < 2 &&
+                         result_.call.Choice(*rule.transposed_by) != 0;
+    const uint32_t dimension = swapped ? 1 - rule.dimension : rule.dimension;
+    if (dimension >= shape.size()) return std::nullopt;
+    return shape[shape.size() - 1 - dimension];
   }
   if (from_shape && rule.dimension > shape.size()) return std::nullopt;
   if (from_shape && shape.empty()) return std::nullopt;
@@ -193,9 +239,15 @@ void Binder::BindScalar(uint32_t argument) {
   BoundArgument& bound = Bound(argument);
   std::optional<Number> number;
   if (given_[argument] != nullptr) {
+    if (!scalar->choices.empty()) return BindChoice(argument, *scalar);
     number = std::get<Number>(*given_[argument]);
   } else {
     bound.origin = Origin::kDefault;
+    const std::optional<uint32_t> swap = scalar->default_value.transposed_by;
+    if (swap.has_value() && !known_[*swap]) {
+      known_[argument] = false;  // reported for the choice
+      return;
+    }
     number = DefaultOf(scalar->default_value);
   }
   if (!number.has_value()) {
@@ -218,6 +270,20 @@ void Binder::BindScalar(uint32_t argument) {
   CheckLimits(argument, *number);
 }
 
+void Binder::BindChoice(uint32_t argument, const ScalarSchema& scalar) {
+  const auto text = std::get<absl::string_view>(*given_[argument]);
+  const auto found = std::find(scalar.choices.begin(), scalar.choices.end(), text);
+  if (found == scalar.choices.end()) {
+    const std::vector<absl::string_view> names(scalar.choices.begin(), scalar.choices.end());
+    Violate(argument,
+            absl::StrCat("\"", absl::CHexEscape(text.substr(0, kMaxQuotedBytes)), "\" is none of ",
+                         absl::StrJoin(names, ", "), ".", DidYouMean(NearestName(text, names))));
+    return;
+  }
+  Bound(argument).scalar = {Bound(argument).dtype,
+                            static_cast<uint64_t>(found - scalar.choices.begin())};
+}
+
 void Binder::CheckLimits(uint32_t argument, const Number& number) {
   const ScalarSchema& scalar = *schema_.arguments[argument].scalar();
   const auto* real = std::get_if<double>(&number);
@@ -236,12 +302,14 @@ void Binder::CheckLimits(uint32_t argument, const Number& number) {
 
 void Binder::BindBuffer(uint32_t argument) {
   const BufferSchema* buffer = schema_.arguments[argument].buffer();
-  if (buffer == nullptr || !known_[argument] || !IsKnown(buffer->shape)) return;
+  if (buffer == nullptr || !known_[argument] || !CanCount(*buffer) || IsLeftOut(argument)) return;
   const GivenBuffer& given = *Buffer(argument);
   BoundArgument& bound = Bound(argument);
   const uint32_t element = SizeOf(bound.dtype);
   CheckShape(argument);
-  const std::optional<uint64_t> count = Evaluate(buffer->shape, result_.call);
+  const std::optional<uint64_t> count = buffer->elements != nullptr
+                                            ? buffer->elements(result_.call)
+                                            : Evaluate(buffer->shape, result_.call);
   if (!count.has_value() ||
       __builtin_mul_overflow(*count, uint64_t{element}, &bound.touched_bytes)) {
     Violate(argument, absl::StrCat("would need ", Describe(schema_, buffer->shape),
@@ -249,15 +317,20 @@ void Binder::BindBuffer(uint32_t argument) {
     return;
   }
   if (bound.touched_bytes > given.size_bytes) {
-    Violate(argument,
-            absl::StrCat("has ", given.size_bytes, " bytes, but kernel ", schema_.name, " needs ",
-                         bound.touched_bytes, " (", Describe(schema_, buffer->shape), " = ", *count,
-                         " elements of ", NameOf(bound.dtype), ")"));
+    Violate(argument, absl::StrCat("has ", given.size_bytes, " bytes, but ", Subject(), " needs ",
+                                   bound.touched_bytes, " (",
+                                   buffer->elements != nullptr
+                                       ? ""
+                                       : absl::StrCat(Describe(schema_, buffer->shape), " = "),
+                                   *count, " elements of ", NameOf(bound.dtype), ")"));
   }
-  if (given.offset_bytes % element != 0) {
+  const uint64_t alignment = uint64_t{element} * buffer->alignment;
+  if (given.offset_bytes % alignment != 0) {
     Violate(argument,
             absl::StrCat("starts at byte ", given.offset_bytes, ", which is not a multiple of ",
-                         element, ", the size of ", NameOf(bound.dtype)));
+                         alignment, ", the size of ",
+                         buffer->alignment == 1 ? "" : absl::StrCat(buffer->alignment, " "),
+                         NameOf(bound.dtype)));
   }
 }
 
@@ -265,8 +338,14 @@ void Binder::BindBuffer(uint32_t argument) {
 // gives itself are its own reading of the bytes and are only held to the size.
 void Binder::CheckShape(uint32_t argument) {
   const absl::Span<const uint64_t> shape = Buffer(argument)->shape;
-  const Product& wanted = schema_.arguments[argument].buffer()->shape;
+  const BufferSchema& buffer = *schema_.arguments[argument].buffer();
+  Product wanted = buffer.shape;
   if (shape.empty() || wanted.empty()) return;
+  if (buffer.transposed_by.has_value() && result_.call.Choice(*buffer.transposed_by) != 0) {
+    std::swap(wanted[wanted.size() - 1], wanted[wanted.size() - 2]);
+  }
+  // One of a batch, declared without the extent of the batch.
+  if (shape.size() >= 2 && shape.size() + 1 == wanted.size()) wanted.erase(wanted.begin());
   if (shape.size() == wanted.size()) {
     for (size_t i = 0; i < wanted.size(); ++i) CheckExtent(argument, wanted[i], shape[i]);
   } else if (wanted.size() == 1) {
@@ -283,12 +362,13 @@ void Binder::CheckShape(uint32_t argument) {
 void Binder::CheckExtent(uint32_t argument, const Factor& factor, uint64_t extent) {
   if (!factor.argument.has_value()) return;
   const BoundArgument& scalar = Bound(*factor.argument);
-  const uint64_t wanted = scalar.scalar.AsExtent();
+  const uint64_t wanted = Taken(factor, scalar.scalar.AsExtent());
   if (scalar.origin == Origin::kGiven || wanted == extent) return;
   const ScalarDefault& rule = schema_.arguments[*factor.argument].scalar()->default_value;
-  Violate(argument, absl::StrCat("has extent ", extent, " where ", Name(*factor.argument), " = ",
-                                 wanted, " by default (", Describe(schema_, rule),
-                                 "); correct a shape, or give ", Name(*factor.argument)));
+  Violate(argument,
+          absl::StrCat("has extent ", extent, " where ", Describe(schema_, Product{factor}), " = ",
+                       wanted, " by default (", Describe(schema_, rule),
+                       "); correct a shape, or give ", Name(*factor.argument)));
 }
 
 void Binder::CheckOverlaps() {
@@ -296,7 +376,7 @@ void Binder::CheckOverlaps() {
     for (uint32_t b = a + 1; b < schema_.arguments.size(); ++b) {
       const bool buffers =
           schema_.arguments[a].buffer() != nullptr && schema_.arguments[b].buffer() != nullptr;
-      if (buffers && known_[a] && known_[b]) CheckOverlap(a, b);
+      if (buffers && known_[a] && known_[b] && !IsLeftOut(a) && !IsLeftOut(b)) CheckOverlap(a, b);
     }
   }
 }
@@ -319,14 +399,29 @@ void Binder::CheckOverlap(uint32_t a, uint32_t b) {
   if (in_place && range_a == range_b) return;
   Violate(b, absl::StrCat(
                  "shares bytes [", std::max(range_a.offset, range_b.offset), ", ",
-                 std::min(range_a.end(), range_b.end()), ") of one buffer with ", Name(a),
-                 "; kernel ", schema_.name,
+                 std::min(range_a.end(), range_b.end()), ") of one buffer with ", Name(a), "; ",
+                 Subject(),
                  in_place ? " takes the two only apart or exactly the same" : " needs them apart"));
+}
+
+void Binder::CheckRules() {
+  if (schema_.check == nullptr || !result_.violations.empty()) return;
+  result_.violations = schema_.check(schema_, result_.call);
 }
 
 void Binder::BindWorkspace() {
   const WorkspaceRule& rule = schema_.workspace;
   if (!schema_.has_workspace() || !result_.violations.empty()) return;
+  if (rule.bytes != nullptr) {
+    const std::optional<uint64_t> bytes = rule.bytes(result_.call);
+    if (!bytes.has_value()) {
+      result_.violations.push_back(
+          {"workspace",
+           absl::StrCat(Subject(), " would need more bytes of workspace than 64 bits count")});
+    }
+    result_.call.workspace_bytes = bytes.value_or(0);
+    return;
+  }
   const std::optional<uint64_t> units = Evaluate(rule.units, result_.call);
   const uint64_t count =
       units.has_value() ? *units / rule.per_unit + (*units % rule.per_unit != 0 ? 1 : 0) : 0;
@@ -335,10 +430,10 @@ void Binder::BindWorkspace() {
       !__builtin_mul_overflow(std::min(count, rule.max_units), uint64_t{rule.unit_bytes}, &bytes)) {
     return;
   }
-  result_.violations.push_back({"workspace", absl::StrCat("kernel ", schema_.name, " would need ",
-                                                          Describe(schema_, rule.units),
-                                                          " units of workspace, which is "
-                                                          "more bytes than 64 bits count")});
+  result_.violations.push_back(
+      {"workspace", absl::StrCat(Subject(), " would need ", Describe(schema_, rule.units),
+                                 " units of workspace, which is "
+                                 "more bytes than 64 bits count")});
 }
 
 }  // namespace
@@ -349,8 +444,8 @@ BindResult Bind(const KernelSchema& schema, absl::Span<const GivenArgument> give
 
 std::optional<uint64_t> Evaluate(const Product& product, const BoundCall& call) {
   const auto value = [&call](const Factor& factor) {
-    return factor.argument.has_value() ? call.arguments[*factor.argument].scalar.AsExtent()
-                                       : factor.constant;
+    if (!factor.argument.has_value()) return factor.constant;
+    return Taken(factor, call.arguments[*factor.argument].scalar.AsExtent());
   };
   uint64_t result = 1;
   bool overflow = false;

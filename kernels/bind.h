@@ -31,22 +31,37 @@ struct GivenBuffer {
 // The views must outlive the call of Bind alone.
 struct GivenArgument {
   absl::string_view name;
-  std::variant<GivenBuffer, Number> value;
+  std::variant<GivenBuffer, Number, absl::string_view> value;  // a text: one of the choices
 };
 
-enum class Origin : uint8_t { kGiven, kDefault };
+enum class Origin : uint8_t {
+  kGiven,
+  kDefault,
+  kLeftOut,  // an optional buffer
+};
 
 struct BoundArgument {
   DType dtype = DType::kF32;
   Origin origin = Origin::kGiven;
   uint64_t touched_bytes = 0;  // buffer: bytes from its start that the kernel may access
-  ScalarValue scalar;          // scalar: its value
+  ScalarValue scalar;          // scalar: its value; of a choice: its position
 };
 
 // The arguments of one call, in schema order.
 struct BoundCall {
   std::vector<BoundArgument> arguments;
   uint64_t workspace_bytes = 0;
+
+  // REQUIRES: a buffer argument.
+  bool IsGiven(uint32_t argument) const { return arguments[argument].origin == Origin::kGiven; }
+  // REQUIRES: a scalar of type i64.
+  int64_t I64(uint32_t argument) const {
+    return static_cast<int64_t>(arguments[argument].scalar.bits);
+  }
+  // REQUIRES: a choice.
+  uint32_t Choice(uint32_t argument) const {
+    return static_cast<uint32_t>(arguments[argument].scalar.bits);
+  }
 };
 
 // `violations` name the argument in `field`; `call` is complete only when there are none.
@@ -57,7 +72,7 @@ struct BindResult {
 };
 
 // Reports, all at once: unknown (with the nearest name), repeated and missing arguments, a buffer
-// for a scalar and the reverse, dtypes not allowed, values that the type cannot hold or outside the
+// for a scalar and the reverse, texts that are no choice, dtypes not allowed, values that the type cannot hold or outside the
 // limits, buffers too small (with figures), misaligned offsets, shapes that contradict a defaulted
 // extent, sizes that overflow, and overlaps that the kernel does not allow.
 BindResult Bind(const KernelSchema& schema, absl::Span<const GivenArgument> given);

@@ -15,7 +15,15 @@ namespace {
 constexpr char kFolder[] = "share/weft/kernels";
 
 const char* FileOf(ImageKind kind) {
-  return kind == ImageKind::kCuda ? "builtin.fatbin" : "builtin.host.so";
+  switch (kind) {
+    case ImageKind::kCuda:
+      return "builtin.fatbin";
+    case ImageKind::kHost:
+      return "builtin.host.so";
+    case ImageKind::kHostLibrary:
+      return "library.host.so";
+  }
+  return "";
 }
 
 const char* AdviceFor(ImageKind kind) {

@@ -14,6 +14,7 @@ namespace weft::kernels {
 enum class ImageKind {
   kCuda,  // builtin.fatbin: machine code for the architectures of the build, and PTX of the newest
   kHost,  // builtin.host.so: a host image (cuda/host/image_abi.h)
+  kHostLibrary,  // library.host.so: a host image, the twins of library calls
 };
 
 // Folders in which images are looked for, in this order: $WEFT_KERNEL_DIR when set; share/weft/kernels beside the

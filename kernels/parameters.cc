@@ -48,6 +48,10 @@ absl::StatusOr<ParameterPack> PackParameters(const KernelSchema& schema, const B
       pack.words.push_back(call.arguments[i].scalar.bits);
       continue;
     }
+    if (call.arguments[i].origin == Origin::kLeftOut) {
+      pack.words.push_back(0);
+      continue;
+    }
     if (used < addresses.size()) pack.words.push_back(addresses[used]);
     ++used;
   }

@@ -33,7 +33,8 @@ struct ParameterPack {
   std::vector<void*> Pointers();
 };
 
-// `addresses`: device addresses of the buffer arguments, in schema order (scalars have none).
+// `addresses`: device addresses of the buffer arguments that the call gives, in schema
+// order. Those left out have the address 0.
 // `workspace`: its device address, ignored where the schema has no workspace.
 // Errors: INVALID_ARGUMENT when the number of addresses is not that of the buffer arguments.
 absl::StatusOr<ParameterPack> PackParameters(const KernelSchema& schema, const BoundCall& call,

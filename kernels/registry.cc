@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "kernels/builtin/builtin_schemas.h"
+#include "kernels/library/library_schemas.h"
 #include "kernels/nearest_name.h"
 
 namespace weft::kernels {
@@ -12,15 +13,15 @@ namespace {
 
 std::vector<KernelSchema> BuiltinSchemas() {
   return {
-      AddSchema(),          AddRowsSchema(),       ArgmaxSchema(),        ArgminSchema(),
-      AxpySchema(),         BoxBlurSchema(),       CastSchema(),          ClampSchema(),
-      CopySchema(),         DotSchema(),           ExclusiveScanSchema(), FillSchema(),
-      GatherSchema(),       GaussianBlurSchema(),  HistogramSchema(),     InclusiveScanSchema(),
-      IotaSchema(),         LayernormSchema(),     MatmulSchema(),        MulSchema(),
-      RandomNormalSchema(), RandomUniformSchema(), ReduceMaxSchema(),     ReduceMinSchema(),
-      ReduceSumSchema(),    RgbToGraySchema(),     ScaleSchema(),         ScatterSchema(),
-      SobelSchema(),        SoftmaxSchema(),       SpinSchema(),          Stencil5Schema(),
-      TransposeSchema(),
+      AddSchema(),           AddRowsSchema(),      ArgmaxSchema(),        ArgminSchema(),
+      AxpySchema(),          BoxBlurSchema(),      CastSchema(),          ClampSchema(),
+      CompactSchema(),       CopySchema(),         DotSchema(),           ExclusiveScanSchema(),
+      FillSchema(),          GatherSchema(),       GaussianBlurSchema(),  HistogramSchema(),
+      InclusiveScanSchema(), IotaSchema(),         LayernormSchema(),     MatmulSchema(),
+      MulSchema(),           RandomNormalSchema(), RandomUniformSchema(), ReduceMaxSchema(),
+      ReduceMinSchema(),     ReduceSumSchema(),    RgbToGraySchema(),     ScaleSchema(),
+      ScatterSchema(),       SobelSchema(),        SoftmaxSchema(),       SpinSchema(),
+      Stencil5Schema(),      TransposeSchema(),
   };
 }
 
@@ -34,6 +35,11 @@ std::vector<KernelSchema> Sorted(std::vector<KernelSchema> schemas) {
 
 const Registry& Registry::Builtin() {
   static const Registry registry(BuiltinSchemas());
+  return registry;
+}
+
+const Registry& Registry::Library() {
+  static const Registry registry(LibrarySchemas());
   return registry;
 }
 

@@ -1,4 +1,4 @@
-// All built-in kernels by name.
+// All built-in kernels, and all calls of libraries, by name.
 //
 // Thread safety: immutable after construction.
 #pragma once
@@ -18,6 +18,8 @@ class Registry {
  public:
   // The kernels that ship with Weft; made at the first call.
   static const Registry& Builtin();
+  // The calls of libraries; made at the first call.
+  static const Registry& Library();
 
   explicit Registry(std::vector<KernelSchema> schemas);
   Registry(const Registry&) = delete;

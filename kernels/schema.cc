@@ -61,7 +61,11 @@ std::string Describe(const KernelSchema& schema, const ScalarDefault& rule) {
     case ScalarDefault::Kind::kElementCount:
       return absl::StrCat("count(", source(), ")");
     case ScalarDefault::Kind::kDimension:
-      return absl::StrCat("dim(", source(), ", ", rule.dimension, ")");
+      return absl::StrCat("dim(", source(), ", ", rule.dimension, ")",
+                          rule.transposed_by.has_value()
+                              ? absl::StrCat(", or ", 1 - rule.dimension, " by ",
+                                             schema.arguments[*rule.transposed_by].name)
+                              : "");
     case ScalarDefault::Kind::kLeadingCount:
       return absl::StrCat("leading(", source(), ", ", rule.dimension, ")");
   }
@@ -73,6 +77,7 @@ std::string Describe(const KernelSchema& schema, const Product& product) {
   return absl::StrJoin(product, " × ", [&schema](std::string* out, const Factor& factor) {
     if (factor.argument.has_value()) {
       out->append(schema.arguments[*factor.argument].name);
+      if (factor.take == Factor::Take::kHalf) out->append("/2+1");
     } else {
       absl::StrAppend(out, factor.constant);
     }

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "base/error_context.h"
 #include "kernels/dtype.h"
 
 namespace weft::kernels {
@@ -32,14 +33,22 @@ absl::string_view NameOf(Access access);  // "read", "write", "read_write"
 constexpr bool Reads(Access access) { return access != Access::kWrite; }
 constexpr bool Writes(Access access) { return access != Access::kRead; }
 
+struct BoundCall;     // bind.h
+struct KernelSchema;  // below
+
 // A number as it is written in a job, before it has the type of an argument.
 using Number = std::variant<int64_t, uint64_t, double>;
 
 // One factor of a product: the value of scalar argument `argument` (a position in
 // KernelSchema::arguments), or a constant.
 struct Factor {
+  enum class Take : uint8_t {
+    kValue,
+    kHalf,  // value / 2 + 1: the complex numbers that the Fourier transform of so many reals has
+  };
   std::optional<uint32_t> argument;
   uint64_t constant = 1;
+  Take take = Take::kValue;
   friend bool operator==(const Factor&, const Factor&) = default;
 };
 // A product of factors; empty means 1.
@@ -68,6 +77,17 @@ struct BufferSchema {
   // Buffer arguments that may be given exactly the same bytes as this one. Any other overlap with
   // an argument, where one of the two is written, is refused.
   std::vector<uint32_t> in_place_with;
+  enum class Presence : uint8_t {
+    kRequired,
+    kOptional,  // may be left out; the kernel then gets the address 0
+  };
+  Presence presence = Presence::kRequired;
+  uint32_t alignment = 1;  // offsets are multiples of so many elements
+  // A choice argument: at a value other than 0, the last two extents of `shape` change places.
+  std::optional<uint32_t> transposed_by = std::nullopt;
+  // The number of elements touched, where the product of `shape` is not it; nullopt: it does not
+  // fit 64 bits. Called with all scalars bound.
+  std::optional<uint64_t> (*elements)(const BoundCall& call) = nullptr;
 };
 
 // The value of a scalar that the job leaves out.
@@ -83,6 +103,9 @@ struct ScalarDefault {
   Number constant = int64_t{0};
   uint32_t argument = 0;
   uint32_t dimension = 0;
+  // Of kDimension: a choice argument, listed before this one. At a value other than 0, the last two
+  // dimensions of the buffer change places.
+  std::optional<uint32_t> transposed_by = std::nullopt;
 };
 
 struct ScalarSchema {
@@ -91,6 +114,8 @@ struct ScalarSchema {
   // Inclusive limits on top of those of the dtype.
   std::optional<Number> min;
   std::optional<Number> max;
+  // Not empty: a choice. The job gives one of these texts; the value is its position.
+  std::vector<std::string> choices = {};
 };
 
 struct ArgumentSchema {
@@ -139,6 +164,8 @@ struct WorkspaceRule {
   uint64_t per_unit = 1;
   uint64_t max_units = UINT64_MAX;
   uint32_t unit_bytes = 0;  // 0: the kernel takes no workspace
+  // Not null: the bytes, instead of the formula above; nullopt: they do not fit 64 bits.
+  std::optional<uint64_t> (*bytes)(const BoundCall& call) = nullptr;
 };
 inline constexpr uint64_t kWorkspaceAlignment = 256;
 
@@ -150,6 +177,16 @@ struct SymbolKey {
   std::vector<uint32_t> arguments;
 };
 
+// Of a call of a library: what carries it out on a GPU. On CPU devices the phases do.
+struct LibraryTraits {
+  enum class Recording : uint8_t {
+    kCaptured,  // recorded once, as a part of the job's graph
+    kStreams,   // waits or allocates inside, so that it is made anew at every run, through streams
+  };
+  absl::string_view library;  // "cuBLASLt"
+  Recording recording = Recording::kCaptured;
+};
+
 struct KernelSchema {
   std::string name;
   std::string summary;  // one line
@@ -158,8 +195,14 @@ struct KernelSchema {
   SymbolKey key;
   WorkspaceRule workspace;
   std::vector<PhaseSchema> phases;
+  std::optional<LibraryTraits> library = std::nullopt;  // nullopt: a kernel of Weft's own
+  // Rules that tie arguments together; what it returns names the argument in `field`. Called when
+  // nothing else is wrong.
+  std::vector<FieldViolation> (*check)(const KernelSchema& schema, const BoundCall& call) = nullptr;
 
-  bool has_workspace() const { return workspace.unit_bytes != 0; }
+  bool has_workspace() const { return workspace.unit_bytes != 0 || workspace.bytes != nullptr; }
+  // "kernel" or "call": what messages call it.
+  absl::string_view noun() const { return library.has_value() ? "call" : "kernel"; }
   // Number of parameters of every phase: arguments, and the workspace if there is one.
   uint32_t parameter_count() const {
     return static_cast<uint32_t>(arguments.size()) + (has_workspace() ? 1 : 0);

@@ -1,6 +1,8 @@
 #include "kernels/builtin/arg.cu"
+#include "kernels/builtin/compact.cu"
 #include "kernels/builtin/dot.cu"
 #include "kernels/builtin/elementwise.cu"
+#include "kernels/builtin/flow.cu"
 #include "kernels/builtin/gather.cu"
 #include "kernels/builtin/histogram.cu"
 #include "kernels/builtin/image.cu"

@@ -14,6 +14,7 @@ KernelSchema CopySchema();
 KernelSchema CastSchema();
 KernelSchema GatherSchema();
 KernelSchema ScatterSchema();
+KernelSchema CompactSchema();
 KernelSchema AxpySchema();
 KernelSchema ScaleSchema();
 KernelSchema AddSchema();

@@ -11,7 +11,7 @@ std::vector<weft_host_kernel> AllEntries() {
   for (const HostEntries& part :
        {ElementwiseEntries(), ReduceEntries(), ScanEntries(), MatrixEntries(), ImageEntries(),
         HistogramEntries(), GatherEntries(), DotEntries(), LayernormEntries(), RandomEntries(),
-        ArgEntries(), SpinEntries()}) {
+        ArgEntries(), SpinEntries(), FlowEntries(), CompactEntries()}) {
     all.insert(all.end(), part.entries, part.entries + part.count);
   }
   return all;

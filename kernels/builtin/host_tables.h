@@ -12,10 +12,12 @@ HostEntries MatrixEntries();
 HostEntries ImageEntries();
 HostEntries HistogramEntries();
 HostEntries GatherEntries();
+HostEntries CompactEntries();
 HostEntries DotEntries();
 HostEntries LayernormEntries();
 HostEntries RandomEntries();
 HostEntries ArgEntries();
 HostEntries SpinEntries();
+HostEntries FlowEntries();
 
 }  // namespace weft::kernels

@@ -40,9 +40,28 @@ void Scatter(Problem& p) {
   p.Expect(kExact, [&](uint64_t i) { return Expected{dst[i], 0}; });
 }
 
+// Kept are two of three, by masks of any value but 0.
+void Compact(Problem& p) {
+  const uint64_t n = p.extents().a;
+  const Values src = p.Input("src", p.dtype(), {n});
+  std::vector<uint8_t> mask(n);
+  Values kept;
+  for (uint64_t i = 0; i < n; ++i) {
+    const uint64_t random = p.random().Next();
+    mask[i] = random % 3 == 0 ? 0 : static_cast<uint8_t>(1 + random / 3 % 255);
+    if (mask[i] != 0) kept.push_back(src[i]);
+  }
+  p.Input("mask", DType::kU8, {n}, std::move(mask));
+  p.Output("dst", p.dtype(), {n});
+  p.Expect(kExact, [&](uint64_t i) { return Expected{i < kept.size() ? kept[i] : 0, 0}; });
+  p.Output("count", DType::kI64, {1});
+  p.Expect(kExact, [&](uint64_t) { return Expected{static_cast<Value>(kept.size()), 0}; });
+}
+
 constexpr KernelCase kGatherCases[] = {
     {"gather", Sizes::kVector, Twins::kSameBits, Gather},
     {"scatter", Sizes::kVector, Twins::kSameBits, Scatter},
+    {"compact", Sizes::kVector, Twins::kSameBits, Compact},
 };
 
 }  // namespace

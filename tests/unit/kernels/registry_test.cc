@@ -56,7 +56,8 @@ TEST(RegistryTest, HasTheKernelsThatJobsName) {
                                    "layernorm",
                                    "box_blur",
                                    "gather",
-                                   "scatter"}));
+                                   "scatter",
+                                   "compact"}));
   EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
 }
 
