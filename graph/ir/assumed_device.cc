@@ -9,6 +9,8 @@ cuda::DeviceInfo AssumedDevice() {
   device.compute_major = 8;
   device.total_memory_bytes = uint64_t{24} << 30;
   device.allocation_granularity_bytes = uint64_t{2} << 20;
+  device.max_pitch_bytes = 0x7fffffff;
+  device.concurrent_managed_access = true;
   device.multiprocessor_count = 56;
   device.warp_size = 32;
   device.max_concurrent_kernels = 128;

@@ -17,21 +17,18 @@ namespace {
 
 using kernels::DType;
 
-std::string FieldOf(uint32_t index, absl::string_view member) {
-  return absl::StrCat("buffers[", index, "].", member);
-}
-
 class BufferReader {
  public:
-  BufferReader(const v1::Job& job, const JobContext& context, Graph& graph, Violations& violations)
-      : job_(job), context_(context), graph_(graph), violations_(violations) {}
+  BufferReader(const google::protobuf::RepeatedPtrField<v1::BufferDecl>& buffers,
+               const JobContext& context, Graph& graph, Violations& violations)
+      : buffers_(buffers), context_(context), graph_(graph), violations_(violations) {}
 
   ReadBuffers Run() {
-    const auto count = static_cast<uint32_t>(job_.buffers_size());
+    const auto count = static_cast<uint32_t>(buffers_.size());
     ReadBuffers result{.names = NameTable(count), .is_sound = std::vector<bool>(count, false)};
     graph_.buffers.resize(count);  // names are views into it from here on
     for (uint32_t i = 0; i < count; ++i) {
-      graph_.buffers[i].name = job_.buffers(static_cast<int>(i)).name();
+      graph_.buffers[i].name = buffers_[static_cast<int>(i)].name();
       graph_.buffers[i].storage = BufferIndex(i);
       ReadName(i, result.names);
       result.is_sound[i] = ReadDecl(i);
@@ -40,18 +37,22 @@ class BufferReader {
   }
 
  private:
+  std::string FieldOf(uint32_t index, absl::string_view member) const {
+    return absl::StrCat(graph_.scope, "buffers[", index, "].", member);
+  }
+
   void ReadName(uint32_t i, NameTable& names) {
     const std::string& name = graph_.buffers[i].name;
     if (!IsGoodName(name)) violations_.Add(BadName(FieldOf(i, "name"), "buffer", name));
     const std::optional<uint32_t> first = names.Add(name, i);
     if (first.has_value() && !name.empty()) {
-      violations_.Add(
-          RepeatedName(FieldOf(i, "name"), "buffer", name, absl::StrCat("buffers[", *first, "]")));
+      violations_.Add(RepeatedName(FieldOf(i, "name"), "buffer", name,
+                                   absl::StrCat(graph_.scope, "buffers[", *first, "]")));
     }
   }
 
   bool ReadDecl(uint32_t i) {
-    const v1::BufferDecl& decl = job_.buffers(static_cast<int>(i));
+    const v1::BufferDecl& decl = buffers_[static_cast<int>(i)];
     std::optional<DType> dtype = DTypeOf(decl.data_type());
     if (!dtype.has_value() && decl.data_type() != v1::DATA_TYPE_UNSPECIFIED) {
       violations_.Add(UnknownEnumValue(FieldOf(i, "data_type"), "DataType", decl.data_type(),
@@ -60,9 +61,40 @@ class BufferReader {
     }
     std::vector<uint64_t> shape;
     if (!ReadShape(i, decl, shape)) return false;
+    if (!CheckStorage(i, decl)) return false;
     if (decl.storage_case() == v1::BufferDecl::kShared) return ReadShared(i, decl, dtype, shape);
     if (shape.empty()) shape = {1};
-    return SetBytes(i, dtype.value_or(DType::kU8), std::move(shape));
+    return ReadMemory(i, decl) && SetBytes(i, dtype.value_or(DType::kU8), std::move(shape));
+  }
+
+  bool ReadMemory(uint32_t i, const v1::BufferDecl& decl) {
+    MemoryKind& memory = graph_.buffers[i].memory;
+    if (decl.has_pinned()) memory = MemoryKind::kPinned;
+    if (!decl.has_managed()) return true;
+    memory = MemoryKind::kManaged;
+    const uint32_t ordinal = graph_.options.device;
+    const cuda::DeviceInfo* const device = FindDevice(ordinal, context_);
+    if (device == nullptr || device->concurrent_managed_access) return true;
+    violations_.Add(ManagedUnsupported(FieldOf(i, "managed"), decl.name(), ordinal));
+    return false;
+  }
+
+  // Graphs of the job have parameters and scratch; the job has everything but parameters.
+  bool CheckStorage(uint32_t i, const v1::BufferDecl& decl) {
+    const auto storage = decl.storage_case();
+    if (storage == v1::BufferDecl::kParameter) {
+      graph_.buffers[i].is_parameter = true;
+      graph_.parameters.push_back(BufferIndex(i));
+      if (!graph_.is_job()) return true;
+      violations_.Add(ParameterOfJob(FieldOf(i, "parameter"), decl.name()));
+      return false;
+    }
+    const bool is_scratch =
+        storage == v1::BufferDecl::kScratch || storage == v1::BufferDecl::STORAGE_NOT_SET;
+    if (graph_.is_job() || is_scratch) return true;
+    const std::string& name = v1::BufferDecl::descriptor()->FindFieldByNumber(storage)->name();
+    violations_.Add(StorageInGraph(FieldOf(i, name), decl.name(), name));
+    return false;
   }
 
   bool ReadShape(uint32_t i, const v1::BufferDecl& decl, std::vector<uint64_t>& shape) {
@@ -93,6 +125,7 @@ class BufferReader {
     buffer.dtype = dtype;
     buffer.shape = std::move(shape);
     buffer.size_bytes = *bytes;
+    buffer.alignment = static_cast<uint32_t>(kernels::SizeOf(dtype));
     return true;
   }
 
@@ -102,7 +135,7 @@ class BufferReader {
                                    .reference = decl.shared(),
                                    .dtype = dtype,
                                    .shape = shape,
-                                   .device = job_.options().device()};
+                                   .device = graph_.options.device};
     absl::StatusOr<SharedBuffer> found =
         context_.resolver ? context_.resolver(request) : ResolveFromDeclaration(request);
     if (!found.ok()) {
@@ -111,9 +144,9 @@ class BufferReader {
                       found.status().code());
       return false;
     }
-    if (found->device != job_.options().device()) {
-      violations_.Add(SharedElsewhere(FieldOf(i, "shared"), decl.name(), found->device,
-                                      job_.options().device()));
+    if (found->device != graph_.options.device) {
+      violations_.Add(
+          SharedElsewhere(FieldOf(i, "shared"), decl.name(), found->device, graph_.options.device));
     }
     if (!dtype.has_value() && shape.empty()) {
       shape = found->shape.empty() ? std::vector<uint64_t>{1} : found->shape;
@@ -132,7 +165,7 @@ class BufferReader {
     return true;
   }
 
-  const v1::Job& job_;
+  const google::protobuf::RepeatedPtrField<v1::BufferDecl>& buffers_;
   const JobContext& context_;
   Graph& graph_;
   Violations& violations_;
@@ -141,9 +174,9 @@ class BufferReader {
 
 }  // namespace
 
-ReadBuffers ReadBufferDecls(const v1::Job& job, const JobContext& context, Graph& graph,
-                            Violations& violations) {
-  return BufferReader(job, context, graph, violations).Run();
+ReadBuffers ReadBufferDecls(const google::protobuf::RepeatedPtrField<v1::BufferDecl>& buffers,
+                            const JobContext& context, Graph& graph, Violations& violations) {
+  return BufferReader(buffers, context, graph, violations).Run();
 }
 
 }  // namespace weft::ir

@@ -5,7 +5,6 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "graph/ir/limits.h"
 #include "kernels/nearest_name.h"
@@ -17,10 +16,6 @@ constexpr size_t kMaxQuoted = 80;
 constexpr size_t kMaxCycleNames = 16;
 constexpr absl::string_view kNameRule = "1 to 128 characters of [A-Za-z0-9_.-]";
 
-std::string At(TextPlace place) {
-  return absl::StrCat("line ", place.line, ", column ", place.column, ": ");
-}
-
 // `Text. Did you mean "x"?` or, with nothing near, `Text; remedy`.
 std::string WithNearest(absl::string_view text, absl::string_view nearest,
                         absl::string_view remedy) {
@@ -28,10 +23,22 @@ std::string WithNearest(absl::string_view text, absl::string_view nearest,
   return absl::StrCat(text, ".", kernels::DidYouMean(nearest));
 }
 
-std::string NodeText(const NodePlace& node) { return absl::StrCat("node ", Quote(node.name)); }
+std::string NodeText(const NodePlace& node) {
+  if (node.scope.empty()) return absl::StrCat("node ", Quote(node.name));
+  return absl::StrCat("node ", Quote(node.name), " of graph ", Quote(node.graph));
+}
 
 std::string Bytes(ByteRange range) {
   return absl::StrCat("[", range.offset, ", ", range.end(), ")");
+}
+
+// "a -> b -> a"
+std::string CyclePath(const std::vector<std::string>& names) {
+  std::string path;
+  const size_t shown = std::min(names.size(), kMaxCycleNames);
+  for (size_t i = 0; i < shown; ++i) absl::StrAppend(&path, names[i], " -> ");
+  if (shown < names.size()) absl::StrAppend(&path, names.size() - shown, " more -> ");
+  return absl::StrCat(path, names.front());
 }
 
 }  // namespace
@@ -41,82 +48,8 @@ std::string Quote(absl::string_view text) {
   return absl::StrCat("\"", absl::CHexEscape(text.substr(0, kMaxQuoted)), "...\"");
 }
 
-absl::Status UnknownFileEnding(absl::string_view path) {
-  return absl::InvalidArgumentError(
-      absl::StrCat(Quote(path), " has no ending of a job file; use .textproto or .pbtxt (text), ",
-                   ".json (proto3 JSON) or .binpb (binary)"));
-}
-
-absl::Status JobFileEmpty() {
-  return absl::InvalidArgumentError(
-      "the job file is empty; a job has at least a node, such as: nodes { name: \"n\" empty {} }");
-}
-
-absl::Status JobFileTooLarge(uint64_t size_bytes, uint64_t limit_bytes) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("the job file has ", size_bytes, " bytes; the limit is ", limit_bytes,
-                   ". Put large data into buffers (weft put) instead of inline bytes, or raise ",
-                   "max_job_bytes of the server"));
-}
-
-absl::Status JobFileNotUtf8(TextPlace place, uint8_t byte) {
-  return absl::InvalidArgumentError(
-      absl::StrCat(At(place), absl::StrFormat("byte 0x%02x is not UTF-8 text", byte),
-                   "; save the file as UTF-8, or name it .binpb if it is binary"));
-}
-
-absl::Status JobFileTextNotUtf8(TextPlace place, absl::string_view path, absl::string_view text) {
-  return absl::InvalidArgumentError(
-      absl::StrCat(At(place), "field ", path, " is ", Quote(text),
-                   ", whose escapes do not make UTF-8 text; correct them"));
-}
-
-absl::Status JobFileSyntax(TextPlace place, absl::string_view what) {
-  return absl::InvalidArgumentError(absl::StrCat(At(place), what));
-}
-
-absl::Status JobFileUnknownName(TextPlace place, absl::string_view kind, absl::string_view owner,
-                                absl::string_view name, absl::string_view nearest) {
-  return absl::InvalidArgumentError(
-      absl::StrCat(At(place), WithNearest(absl::StrCat(owner, " has no ", kind, " ", Quote(name)),
-                                          nearest, "see docs/job-format.md")));
-}
-
-absl::Status JobFileTooDeep(TextPlace place, int limit) {
-  return absl::InvalidArgumentError(absl::StrCat(At(place), "more than ", limit,
-                                                 " levels of nesting; a job needs no more than 5"));
-}
-
-absl::Status JobFileRepeatedField(TextPlace place, absl::string_view field) {
-  return absl::InvalidArgumentError(
-      absl::StrCat(At(place), "field ", Quote(field), " is given twice; leave one out"));
-}
-
-absl::Status JobFileExcludedField(TextPlace place, absl::string_view field,
-                                  absl::string_view earlier) {
-  return absl::InvalidArgumentError(absl::StrCat(At(place), "field ", Quote(field),
-                                                 " excludes field ", Quote(earlier),
-                                                 ", which is given too; leave one out"));
-}
-
-absl::Status JobFileBadValue(TextPlace place, absl::string_view field, absl::string_view what) {
-  return absl::InvalidArgumentError(absl::StrCat(At(place), "field ", Quote(field), " ", what));
-}
-
-absl::Status JobFileNotBinary(absl::string_view hint) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("the file is not a weft.v1.Job in binary form (cut off, damaged, nested too ",
-                   "deeply, or another message)", hint));
-}
-
-absl::Status JobFileUnknownNumber(absl::string_view path, int field_number) {
-  return absl::InvalidArgumentError(
-      absl::StrCat(path.empty() ? "the job" : path, " has an unknown field number ", field_number,
-                   "; the file is damaged, another message, or made for a newer version of Weft"));
-}
-
 std::string NodePlace::Field(absl::string_view part) const {
-  return absl::StrCat("nodes[", index, "]", part.empty() ? "" : ".", part);
+  return absl::StrCat(scope, "nodes[", index, "]", part.empty() ? "" : ".", part);
 }
 
 FieldViolation BadName(std::string field, absl::string_view what, absl::string_view name) {
@@ -137,6 +70,11 @@ FieldViolation RepeatedName(std::string field, absl::string_view what, absl::str
 }
 
 FieldViolation NoNodes() { return {"nodes", "the job has no nodes; give it at least one"}; }
+
+FieldViolation GraphWithoutNodes(std::string field, absl::string_view graph) {
+  return {std::move(field),
+          absl::StrCat("graph ", Quote(graph), " has no nodes; give it at least one")};
+}
 
 FieldViolation BadText(std::string field, absl::string_view what, uint64_t size_bytes) {
   return {std::move(field),
@@ -205,10 +143,36 @@ FieldViolation SharedElsewhere(std::string field, absl::string_view buffer, uint
                        ", but the job runs on device ", job_device, "; set options.device")};
 }
 
+FieldViolation ManagedUnsupported(std::string field, absl::string_view buffer, uint32_t device) {
+  return {std::move(field),
+          absl::StrCat("buffer ", Quote(buffer), " is managed, but device ", device,
+                       " has no concurrent access to managed memory; make it scratch or pinned")};
+}
+
+FieldViolation PinnedTooLarge(uint64_t bytes, uint64_t limit_bytes) {
+  return {"buffers", absl::StrCat("the pinned buffers of the job are ", bytes,
+                                  " bytes together; the limit is ", limit_bytes,
+                                  " (max_pinned_bytes); use scratch or managed buffers")};
+}
+
 absl::Status SharedNotDeclared(absl::string_view buffer, absl::string_view reference) {
   return absl::InvalidArgumentError(absl::StrCat(
       "without a server the size of buffer ", Quote(buffer), " (shared ", Quote(reference),
       ") is known only where the job gives its data_type and shape; add them"));
+}
+
+FieldViolation ParameterOfJob(std::string field, absl::string_view buffer) {
+  return {std::move(field),
+          absl::StrCat("buffer ", Quote(buffer), " is a parameter, and nobody binds those of the ",
+                       "job itself; make it scratch or shared, or declare it in one of `graphs`")};
+}
+
+FieldViolation StorageInGraph(std::string field, absl::string_view buffer,
+                              absl::string_view storage) {
+  return {std::move(field),
+          absl::StrCat("buffer ", Quote(buffer), " of a graph is ", storage, "; graphs have ",
+                       "parameters and scratch alone: declare it in the job, and bind it to a ",
+                       "parameter")};
 }
 
 FieldViolation ModuleWithoutCode(std::string field, absl::string_view module) {
@@ -239,7 +203,8 @@ FieldViolation ModuleNeedsGpu(std::string field, absl::string_view module, absl:
 
 FieldViolation NoKind(const NodePlace& node) {
   return {node.Field(), absl::StrCat(NodeText(node), " does nothing known; give it one of kernel, ",
-                                     "user_kernel, copy, fill, upload, download, empty")};
+                                     "user_kernel, library, copy, fill, upload, download, empty, ",
+                                     "graph, conditional, wait, signal, prefetch, advise")};
 }
 
 FieldViolation UnknownAfter(const NodePlace& node, uint32_t entry, absl::string_view name,
@@ -255,20 +220,130 @@ FieldViolation AfterItself(const NodePlace& node, uint32_t entry) {
 }
 
 FieldViolation Cycle(const NodePlace& first, const std::vector<std::string>& names) {
-  std::string path;
-  const size_t shown = std::min(names.size(), kMaxCycleNames);
-  for (size_t i = 0; i < shown; ++i) absl::StrAppend(&path, names[i], " -> ");
-  if (shown < names.size()) absl::StrAppend(&path, names.size() - shown, " more -> ");
-  absl::StrAppend(&path, names.front());
   return {first.Field("after"), absl::StrCat("the order of ", names.size(), " nodes is a cycle: ",
-                                             path, "; take one step of it out")};
+                                             CyclePath(names), "; take one step of it out")};
+}
+
+FieldViolation GraphCycle(std::string field, const std::vector<std::string>& names) {
+  return {std::move(field), absl::StrCat("graphs run each other in a cycle: ", CyclePath(names),
+                                         "; take one step of it out")};
+}
+
+FieldViolation GraphsTooDeep(std::string field, absl::string_view graph, uint32_t depth,
+                             uint32_t limit) {
+  return {std::move(field),
+          absl::StrCat("graph ", Quote(graph), " runs graphs that run graphs, ", depth,
+                       " levels in all; the limit is ", limit, ": put some into one")};
+}
+
+FieldViolation TooManyExpanded(std::string field, uint64_t count, uint64_t limit) {
+  return {std::move(field),
+          absl::StrCat("with the nodes of the graphs that it runs, counted for every run, the job ",
+                       "has ", count, " nodes; the limit is ", limit,
+                       "; split the job, or raise the limit of the server")};
+}
+
+FieldViolation NotInGraph(const NodePlace& node, absl::string_view kind) {
+  return {node.Field(kind),
+          absl::StrCat(NodeText(node), ": ", kind, " nodes stand in the job alone, because CUDA ",
+                       "runs none in the body of a conditional node; move it out, and bind its ",
+                       "buffer to a parameter of the graph")};
+}
+
+FieldViolation UnknownGraph(const NodePlace& node, absl::string_view part, absl::string_view graph,
+                            absl::string_view nearest) {
+  return {node.Field(absl::StrCat(part, ".graph")),
+          WithNearest(absl::StrCat(NodeText(node), " runs the unknown graph ", Quote(graph)),
+                      nearest, "declare it in `graphs` of the job")};
+}
+
+FieldViolation UnknownGraphParameter(const NodePlace& node, absl::string_view binding,
+                                     absl::string_view parameter, absl::string_view graph,
+                                     absl::string_view nearest) {
+  return {node.Field(absl::StrCat(binding, ".parameter")),
+          WithNearest(absl::StrCat(NodeText(node), " binds ", Quote(parameter), ", which is no ",
+                                   "parameter of graph ", Quote(graph)),
+                      nearest, "name a buffer of the graph that is a parameter")};
+}
+
+FieldViolation BoundTwice(const NodePlace& node, absl::string_view binding,
+                          absl::string_view parameter) {
+  return {node.Field(binding), absl::StrCat(NodeText(node), " binds parameter ", Quote(parameter),
+                                            " twice; leave one out")};
+}
+
+FieldViolation NotBound(const NodePlace& node, absl::string_view part, absl::string_view parameter,
+                        absl::string_view graph, uint64_t bytes) {
+  return {node.Field(absl::StrCat(part, ".bindings")),
+          absl::StrCat(NodeText(node), " binds nothing to parameter ", Quote(parameter),
+                       " of graph ", Quote(graph), "; bind a view of ", bytes, " bytes")};
+}
+
+FieldViolation BindingSizeDiffers(const NodePlace& node, absl::string_view binding,
+                                  absl::string_view parameter, uint64_t view_bytes,
+                                  uint64_t parameter_bytes) {
+  return {
+      node.Field(absl::StrCat(binding, ".view")),
+      absl::StrCat(NodeText(node), " binds a view of ", view_bytes, " bytes to parameter ",
+                   Quote(parameter), ", which has ", parameter_bytes, "; make both the same size")};
+}
+
+FieldViolation BindingMisaligned(const NodePlace& node, absl::string_view binding,
+                                 absl::string_view parameter, uint64_t offset, uint32_t alignment) {
+  return {node.Field(absl::StrCat(binding, ".view")),
+          absl::StrCat(NodeText(node), " binds a view from byte ", offset, " to parameter ",
+                       Quote(parameter), ", which must begin at a multiple of ", alignment,
+                       " for what the graph does with it")};
+}
+
+FieldViolation BindingsOverlap(const NodePlace& node, absl::string_view part,
+                               absl::string_view first, absl::string_view second,
+                               absl::string_view buffer, ByteRange common) {
+  return {node.Field(absl::StrCat(part, ".bindings")),
+          absl::StrCat(NodeText(node), ": parameters ", Quote(first), " and ", Quote(second),
+                       " share bytes ", Bytes(common), " of buffer ", Quote(buffer), ", and the ",
+                       "graph writes one of them; bind views that share none, or only read")};
+}
+
+FieldViolation NoConditionalKind(const NodePlace& node, absl::string_view values) {
+  return {node.Field("conditional.kind"),
+          absl::StrCat(NodeText(node), " is conditional without a kind; use one of ", values)};
+}
+
+FieldViolation BodyCount(const NodePlace& node, absl::string_view kind, uint64_t count,
+                         absl::string_view allowed) {
+  return {node.Field("conditional.bodies"),
+          absl::StrCat(NodeText(node), " is ", kind, " with ", count,
+                       count == 1 ? " body" : " bodies", "; it takes ", allowed)};
+}
+
+FieldViolation BadWord(const NodePlace& node, absl::string_view part, absl::string_view what,
+                       ByteRange range, absl::string_view dtype) {
+  return {node.Field(part),
+          absl::StrCat(NodeText(node), ", ", part, ": ", range.size, " bytes from byte ",
+                       range.offset, " of a ", dtype, " buffer are not ", what)};
+}
+
+FieldViolation SemaphoreValueTooLarge(const NodePlace& node, absl::string_view part,
+                                      uint64_t value) {
+  return {node.Field(part), absl::StrCat(NodeText(node), ", ", part, ": ", value,
+                                         " is beyond the largest value of a ",
+                                         "semaphore, 2^63 - 1; count from a smaller one")};
+}
+
+FieldViolation SemaphoreDeadlock(const NodePlace& wait, uint64_t value,
+                                 const std::vector<std::string>& path) {
+  return {wait.Field("wait"),
+          absl::StrCat(NodeText(wait), " waits for the value ", value, ", which node ",
+                       Quote(path.back()), " signals only after it: ", CyclePath(path),
+                       "; signal before the wait, or in another job")};
 }
 
 FieldViolation UnwrittenRead(const NodePlace& node, absl::string_view part,
-                             absl::string_view buffer, ByteRange range) {
+                             absl::string_view memory, absl::string_view buffer, ByteRange range) {
   return {
       node.Field(part),
-      absl::StrCat(NodeText(node), " reads bytes ", Bytes(range), " of scratch buffer ",
+      absl::StrCat(NodeText(node), " reads bytes ", Bytes(range), " of ", memory, " buffer ",
                    Quote(buffer), ", which no node before it writes; write them first (upload, ",
                    "fill, or a kernel), or use a shared buffer")};
 }
@@ -276,7 +351,7 @@ FieldViolation UnwrittenRead(const NodePlace& node, absl::string_view part,
 std::string ViewPlace::Field(absl::string_view member) const {
   const absl::string_view dot = member.empty() ? "" : ".";
   if (index < 0) return absl::StrCat(node.Field(part), dot, member);
-  return absl::StrCat(node.Field("kernel.args["), index, "].view", dot, member);
+  return absl::StrCat(node.Field(part), "[", index, "].view", dot, member);
 }
 
 std::string ViewPlace::Subject() const {
@@ -325,10 +400,17 @@ FieldViolation KernelRefuses(const NodePlace& node, absl::string_view part,
   return {node.Field(part), absl::StrCat(NodeText(node), ", ", subject, ": ", why)};
 }
 
-FieldViolation NoArgumentValue(const NodePlace& node, uint32_t argument, absl::string_view name) {
-  return {node.Field(absl::StrCat("kernel.args[", argument, "]")),
-          absl::StrCat(NodeText(node), ", argument ", Quote(name),
-                       " has no value; give it one of view, i64, f64")};
+FieldViolation NoArgumentValue(const NodePlace& node, absl::string_view part,
+                               absl::string_view name) {
+  return {node.Field(part), absl::StrCat(NodeText(node), ", argument ", Quote(name),
+                                         " has no value; give it one of view, i64, f64, text")};
+}
+
+FieldViolation UnknownCall(const NodePlace& node, absl::string_view call,
+                           absl::string_view nearest) {
+  return {node.Field("library.call"),
+          WithNearest(absl::StrCat(NodeText(node), " makes the unknown call ", Quote(call)),
+                      nearest, "`weft kernels` lists those that exist")};
 }
 
 FieldViolation UnknownModule(const NodePlace& node, absl::string_view module,
@@ -381,6 +463,51 @@ FieldViolation CopyOverlaps(const NodePlace& node, absl::string_view buffer, Byt
                        Quote(buffer), "; copy by way of another buffer")};
 }
 
+FieldViolation NoWidth(const NodePlace& node, absl::string_view field) {
+  return {
+      node.Field(field),
+      absl::StrCat(NodeText(node), " has rows without a width; give the bytes of a row, or leave ",
+                   "rows, slices and pitches out, too")};
+}
+
+FieldViolation PitchTooSmall(const NodePlace& node, absl::string_view field, uint64_t pitch_bytes,
+                             uint64_t width_bytes) {
+  return {node.Field(field),
+          absl::StrCat(NodeText(node), " has rows of ", width_bytes, " bytes that begin ",
+                       pitch_bytes, " bytes apart; the pitch must be the width or more")};
+}
+
+FieldViolation PitchTooLarge(const NodePlace& node, absl::string_view field, uint64_t pitch_bytes,
+                             uint64_t limit_bytes) {
+  return {node.Field(field), absl::StrCat(NodeText(node), " has rows that begin ", pitch_bytes,
+                                          " bytes apart; the device's limit is ", limit_bytes,
+                                          ". Give each row a node of its own")};
+}
+
+FieldViolation SliceTooSmall(const NodePlace& node, absl::string_view field, uint64_t slice_rows,
+                             uint64_t rows) {
+  return {node.Field(field),
+          absl::StrCat(NodeText(node), " has slices of ", rows, " rows that begin ", slice_rows,
+                       " rows apart; give the number of rows or more")};
+}
+
+FieldViolation RowsOutsideView(const NodePlace& node, absl::string_view part,
+                               const std::optional<uint64_t>& extent, uint64_t view_bytes) {
+  const std::string needed =
+      extent.has_value() ? absl::StrCat(*extent) : std::string("2^64 or more");
+  return {node.Field(part),
+          absl::StrCat(NodeText(node), " has rows that reach over ", needed, " bytes of a view of ",
+                       view_bytes, "; make them fewer, or the view larger")};
+}
+
+FieldViolation BoxesEntangled(const NodePlace& node, absl::string_view buffer, ByteRange common) {
+  return {
+      node.Field("copy.box"),
+      absl::StrCat(NodeText(node), ": src and dst both reach over bytes ", Bytes(common),
+                   " of buffer ", Quote(buffer), " with different pitches; give both sides the ",
+                   "same pitches, or copy by way of another buffer")};
+}
+
 FieldViolation BadPatternSize(const NodePlace& node, uint32_t pattern_bytes) {
   return {node.Field("fill.pattern_bytes"),
           absl::StrCat(NodeText(node), " fills with a pattern of ", pattern_bytes,
@@ -398,6 +525,25 @@ FieldViolation FillMisaligned(const NodePlace& node, ByteRange range, uint32_t p
   return {node.Field("fill.dst"),
           absl::StrCat(NodeText(node), " fills ", range.size, " bytes from byte ", range.offset,
                        "; both must be multiples of the pattern's ", pattern_bytes, " bytes")};
+}
+
+FieldViolation FillRowsMisaligned(const NodePlace& node, uint64_t offset, uint64_t width_bytes,
+                                  uint64_t pitch_bytes, uint32_t pattern_bytes) {
+  return {node.Field("fill"),
+          absl::StrCat(NodeText(node), " fills rows of ", width_bytes, " bytes, ", pitch_bytes,
+                       " bytes apart, from byte ", offset, "; all three must be multiples of the ",
+                       "pattern's ", pattern_bytes, " bytes")};
+}
+
+FieldViolation NotManaged(const NodePlace& node, absl::string_view part, absl::string_view buffer) {
+  return {node.Field(part),
+          absl::StrCat(NodeText(node), " names buffer ", Quote(buffer),
+                       ", which does not move between host and device; declare it as managed {}")};
+}
+
+FieldViolation AdviceWithoutPlace(const NodePlace& node) {
+  return {node.Field("advise.location"),
+          absl::StrCat(NodeText(node), " gives a location to advice that has none; leave it out")};
 }
 
 FieldViolation UploadSizeDiffers(const NodePlace& node, uint64_t data_bytes, uint64_t view_bytes) {

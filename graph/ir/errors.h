@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,7 +52,10 @@ absl::Status JobFileUnknownNumber(absl::string_view path, int field_number);
 struct NodePlace {
   uint32_t index = 0;
   absl::string_view name;
-  // "nodes[3]" + (part.empty() ? "" : "." + part)
+  // Of a node of a graph of the job: Graph::scope and the graph's name.
+  absl::string_view scope = {};
+  absl::string_view graph = {};
+  // scope + "nodes[3]" + (part.empty() ? "" : "." + part)
   std::string Field(absl::string_view part = "") const;
 };
 
@@ -59,6 +63,7 @@ FieldViolation BadName(std::string field, absl::string_view what, absl::string_v
 FieldViolation RepeatedName(std::string field, absl::string_view what, absl::string_view name,
                             absl::string_view first);
 FieldViolation NoNodes();
+FieldViolation GraphWithoutNodes(std::string field, absl::string_view graph);
 FieldViolation BadText(std::string field, absl::string_view what, uint64_t size_bytes);
 // The outputs of a job take more memory, and a larger message, than the server gives to one job.
 FieldViolation OutputsTooLarge(uint64_t bytes, uint64_t limit_bytes);
@@ -77,7 +82,15 @@ FieldViolation SharedTooSmall(std::string field, absl::string_view buffer, uint6
                               uint64_t shared_bytes);
 FieldViolation SharedElsewhere(std::string field, absl::string_view buffer, uint32_t buffer_device,
                                uint32_t job_device);
+// On a device that cannot share managed memory with the host while it works.
+FieldViolation ManagedUnsupported(std::string field, absl::string_view buffer, uint32_t device);
+// Page-locked memory is the host's, which all jobs and programs share.
+FieldViolation PinnedTooLarge(uint64_t bytes, uint64_t limit_bytes);
 absl::Status SharedNotDeclared(absl::string_view buffer, absl::string_view reference);
+FieldViolation ParameterOfJob(std::string field, absl::string_view buffer);
+// `storage`: the field of BufferDecl that was given.
+FieldViolation StorageInGraph(std::string field, absl::string_view buffer,
+                              absl::string_view storage);
 
 // ---- Modules ----------------------------------------------------------------------------------
 FieldViolation ModuleWithoutCode(std::string field, absl::string_view module);
@@ -94,11 +107,52 @@ FieldViolation UnknownAfter(const NodePlace& node, uint32_t entry, absl::string_
                             absl::string_view nearest);
 FieldViolation AfterItself(const NodePlace& node, uint32_t entry);
 FieldViolation Cycle(const NodePlace& first, const std::vector<std::string>& names);
+// `memory`: "scratch", "pinned" or "managed".
 FieldViolation UnwrittenRead(const NodePlace& node, absl::string_view part,
-                             absl::string_view buffer, ByteRange range);
+                             absl::string_view memory, absl::string_view buffer, ByteRange range);
+
+// ---- Graphs, conditionals, semaphores ---------------------------------------------------------
+FieldViolation GraphCycle(std::string field, const std::vector<std::string>& names);
+FieldViolation GraphsTooDeep(std::string field, absl::string_view graph, uint32_t depth,
+                             uint32_t limit);
+FieldViolation TooManyExpanded(std::string field, uint64_t count, uint64_t limit);
+// `kind`: the field of Node that was given.
+FieldViolation NotInGraph(const NodePlace& node, absl::string_view kind);
+// `part`: the GraphNode, such as "graph" or "conditional.bodies[1]".
+FieldViolation UnknownGraph(const NodePlace& node, absl::string_view part, absl::string_view graph,
+                            absl::string_view nearest);
+FieldViolation UnknownGraphParameter(const NodePlace& node, absl::string_view binding,
+                                     absl::string_view parameter, absl::string_view graph,
+                                     absl::string_view nearest);
+FieldViolation BoundTwice(const NodePlace& node, absl::string_view binding,
+                          absl::string_view parameter);
+FieldViolation NotBound(const NodePlace& node, absl::string_view part, absl::string_view parameter,
+                        absl::string_view graph, uint64_t bytes);
+FieldViolation BindingSizeDiffers(const NodePlace& node, absl::string_view binding,
+                                  absl::string_view parameter, uint64_t view_bytes,
+                                  uint64_t parameter_bytes);
+FieldViolation BindingMisaligned(const NodePlace& node, absl::string_view binding,
+                                 absl::string_view parameter, uint64_t offset, uint32_t alignment);
+// Two parameters share bytes, and the graph writes one of them.
+FieldViolation BindingsOverlap(const NodePlace& node, absl::string_view part,
+                               absl::string_view first, absl::string_view second,
+                               absl::string_view buffer, ByteRange common);
+FieldViolation NoConditionalKind(const NodePlace& node, absl::string_view values);
+FieldViolation BodyCount(const NodePlace& node, absl::string_view kind, uint64_t count,
+                         absl::string_view allowed);
+// `part`: "conditional.value", "wait.semaphore" or "signal.semaphore"; `what`: "one i32 or u32".
+FieldViolation BadWord(const NodePlace& node, absl::string_view part, absl::string_view what,
+                       ByteRange range, absl::string_view dtype);
+// `part`: "wait.value" or "signal.value".
+FieldViolation SemaphoreValueTooLarge(const NodePlace& node, absl::string_view part,
+                                      uint64_t value);
+// `path`: from the wait to the signal that it waits for.
+FieldViolation SemaphoreDeadlock(const NodePlace& wait, uint64_t value,
+                                 const std::vector<std::string>& path);
 
 // ---- Views ------------------------------------------------------------------------------------
-// A view of a node: `part` "copy.src", or argument `index` of a kernel, which is called `argument`.
+// A view of a node: `part` "copy.src"; or argument `index` of `part` "kernel.args", which is called
+// `argument`.
 // Makes no text until it is asked for.
 struct ViewPlace {
   NodePlace node;
@@ -124,7 +178,11 @@ FieldViolation UnknownKernel(const NodePlace& node, absl::string_view kernel,
 // What kernels::Bind or kernels::PlanLaunch found: `part` is "kernel.args[1]", "kernel.launch"…
 FieldViolation KernelRefuses(const NodePlace& node, absl::string_view part,
                              absl::string_view subject, absl::string_view why);
-FieldViolation NoArgumentValue(const NodePlace& node, uint32_t argument, absl::string_view name);
+// `part`: "kernel.args[1]".
+FieldViolation NoArgumentValue(const NodePlace& node, absl::string_view part,
+                               absl::string_view name);
+FieldViolation UnknownCall(const NodePlace& node, absl::string_view call,
+                           absl::string_view nearest);
 FieldViolation UnknownModule(const NodePlace& node, absl::string_view module,
                              absl::string_view nearest);
 FieldViolation BadEntry(const NodePlace& node, absl::string_view entry);
@@ -135,9 +193,27 @@ FieldViolation ParameterOutOfRange(const NodePlace& node, uint32_t parameter,
 FieldViolation NoLaunchShape(const NodePlace& node);
 FieldViolation CopySizesDiffer(const NodePlace& node, uint64_t src_bytes, uint64_t dst_bytes);
 FieldViolation CopyOverlaps(const NodePlace& node, absl::string_view buffer, ByteRange common);
+// `field`: "copy.box.width_bytes" or "fill.width_bytes".
+FieldViolation NoWidth(const NodePlace& node, absl::string_view field);
+FieldViolation PitchTooSmall(const NodePlace& node, absl::string_view field, uint64_t pitch_bytes,
+                             uint64_t width_bytes);
+FieldViolation PitchTooLarge(const NodePlace& node, absl::string_view field, uint64_t pitch_bytes,
+                             uint64_t limit_bytes);
+FieldViolation SliceTooSmall(const NodePlace& node, absl::string_view field, uint64_t slice_rows,
+                             uint64_t rows);
+// `extent`: from the first byte of the first row to the last of the last; nullopt: 2^64 or more.
+FieldViolation RowsOutsideView(const NodePlace& node, absl::string_view part,
+                               const std::optional<uint64_t>& extent, uint64_t view_bytes);
+// Both boxes of a copy lie in the same part of one buffer, with different pitches.
+FieldViolation BoxesEntangled(const NodePlace& node, absl::string_view buffer, ByteRange common);
 FieldViolation BadPatternSize(const NodePlace& node, uint32_t pattern_bytes);
 FieldViolation PatternTooLarge(const NodePlace& node, uint32_t pattern, uint32_t pattern_bytes);
 FieldViolation FillMisaligned(const NodePlace& node, ByteRange range, uint32_t pattern_bytes);
+FieldViolation FillRowsMisaligned(const NodePlace& node, uint64_t offset, uint64_t width_bytes,
+                                  uint64_t pitch_bytes, uint32_t pattern_bytes);
+// `part`: "prefetch.view" or "advise.view".
+FieldViolation NotManaged(const NodePlace& node, absl::string_view part, absl::string_view buffer);
+FieldViolation AdviceWithoutPlace(const NodePlace& node);
 FieldViolation UploadSizeDiffers(const NodePlace& node, uint64_t data_bytes, uint64_t view_bytes);
 FieldViolation UploadFromFile(const NodePlace& node, absl::string_view file);
 

@@ -119,6 +119,8 @@ Fingerprint Fingerprinter::Of(const v1::Job& job, absl::Span<const uint64_t> upl
   for (const v1::Node& node : job.nodes()) AppendMessage(bytes, node);
   AppendNumber(bytes, static_cast<uint64_t>(job.modules_size()));
   for (const v1::Module& module : job.modules()) AppendMessage(bytes, module);
+  AppendNumber(bytes, static_cast<uint64_t>(job.graphs_size()));
+  for (const v1::SubGraph& graph : job.graphs()) AppendMessage(bytes, graph);
   v1::JobOptions options = job.options();
   options.clear_deadline_ms();
   AppendMessage(bytes, options);

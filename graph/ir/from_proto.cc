@@ -8,8 +8,10 @@
 #include "graph/ir/data_type.h"
 #include "graph/ir/errors.h"
 #include "graph/ir/field_names.h"
+#include "graph/ir/graphs_reader.h"
 #include "graph/ir/module_reader.h"
 #include "graph/ir/node_reader.h"
+#include "graph/ir/semaphores.h"
 #include "weft/v1/job.pb.h"
 
 namespace weft::ir {
@@ -29,12 +31,13 @@ kernels::LaunchLimits LaunchLimitsOf(const cuda::DeviceInfo& device) {
 }
 
 // The job's device; null when there is none of that ordinal.
-const cuda::DeviceInfo* FindDevice(uint32_t ordinal, const JobContext& context,
+const cuda::DeviceInfo* ReadDevice(uint32_t ordinal, const JobContext& context,
                                    Violations& violations) {
+  const cuda::DeviceInfo* const device = FindDevice(ordinal, context);
+  if (device != nullptr) return device;
   std::vector<uint32_t> ordinals;
-  for (const cuda::DeviceInfo& device : context.devices) {
-    ordinals.push_back(static_cast<uint32_t>(device.ordinal));
-    if (ordinals.back() == ordinal) return &device;
+  for (const cuda::DeviceInfo& known : context.devices) {
+    ordinals.push_back(static_cast<uint32_t>(known.ordinal));
   }
   violations.Add(NoSuchDevice(ordinal, ordinals));
   return nullptr;
@@ -91,18 +94,32 @@ absl::StatusOr<SharedBuffer> ResolveFromDeclaration(const SharedRequest& request
   return buffer;
 }
 
+const cuda::DeviceInfo* FindDevice(uint32_t ordinal, const JobContext& context) {
+  const auto* const found = std::find_if(context.devices.begin(), context.devices.end(),
+                                         [ordinal](const cuda::DeviceInfo& device) {
+                                           return static_cast<uint32_t>(device.ordinal) == ordinal;
+                                         });
+  return found == context.devices.end() ? nullptr : &*found;
+}
+
 Graph FromProto(const v1::Job& job, const JobContext& context, Violations& violations) {
   Graph graph;
   graph.name = job.name();
   graph.options = ReadOptions(job, violations);
-  const cuda::DeviceInfo* device = FindDevice(graph.options.device, context, violations);
+  const cuda::DeviceInfo* device = ReadDevice(graph.options.device, context, violations);
   // Without a device, those that every GPU has, so that the other checks still mean something.
   const kernels::LaunchLimits limits =
       device != nullptr ? LaunchLimitsOf(*device) : kernels::LaunchLimits();
   if (!CheckCounts(job, context.limits, violations)) return graph;
-  const ReadBuffers buffers = ReadBufferDecls(job, context, graph, violations);
+  const ReadBuffers buffers = ReadBufferDecls(job.buffers(), context, graph, violations);
   const NameTable modules = ReadModules(job, device, graph, violations);
-  NodeReader(context, limits, buffers, modules, graph, violations).Run(job);
+  const JobNames names = ReadGraphs(job, context, limits, modules, graph, violations);
+  NodeReader(context, limits, buffers, names, graph, violations).Run(job.nodes());
+  PairSemaphores(graph);
+  CountExpanded(graph.graphs, graph);
+  if (graph.expanded_nodes > context.limits.max_nodes) {
+    violations.Add(TooManyExpanded("nodes", graph.expanded_nodes, context.limits.max_nodes));
+  }
   return graph;
 }
 

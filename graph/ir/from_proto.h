@@ -68,6 +68,9 @@ struct JobContext {
   const kernels::Registry* registry = nullptr;  // nullptr: Registry::Builtin()
 };
 
+// The device of that ordinal; null when there is none.
+const cuda::DeviceInfo* FindDevice(uint32_t ordinal, const JobContext& context);
+
 // The graph of `job`. Everything wrong goes to `violations`; then the graph is incomplete (a faulty
 // node has no uses) and good only for finding more faults.
 Graph FromProto(const v1::Job& job, const JobContext& context, Violations& violations);

@@ -3,8 +3,9 @@
 namespace weft::ir {
 
 absl::string_view KindName(const Operation& op) {
-  constexpr absl::string_view kNames[] = {"empty", "kernel", "user_kernel", "copy",
-                                          "fill",  "upload", "download"};
+  constexpr absl::string_view kNames[] = {
+      "empty",    "kernel", "user_kernel", "copy",  "fill",        "upload", "download",
+      "prefetch", "advise", "library",     "graph", "conditional", "wait",   "signal"};
   static_assert(std::size(kNames) == std::variant_size_v<Operation>);
   return kNames[op.index()];
 }
@@ -13,13 +14,28 @@ bool IsNoOp(const Operation& op) {
   return std::visit(Overloaded{
                         [](const EmptyOp&) { return true; },
                         [](const KernelOp& kernel) { return kernel.phases.empty(); },
+                        [](const LibraryOp& call) { return call.phases.empty(); },
                         [](const UserKernelOp&) { return false; },
                         [](const CopyOp& copy) { return copy.dst.range.empty(); },
                         [](const FillOp& fill) { return fill.dst.range.empty(); },
                         [](const UploadOp& upload) { return upload.dst.range.empty(); },
                         [](const DownloadOp& download) { return download.src.range.empty(); },
+                        [](const PrefetchOp& prefetch) { return prefetch.view.range.empty(); },
+                        [](const AdviseOp&) { return true; },
+                        [](const GraphOp&) { return false; },
+                        [](const ConditionalOp&) { return false; },
+                        [](const SemaphoreWaitOp&) { return false; },
+                        [](const SemaphoreSignalOp&) { return false; },
                     },
                     op);
+}
+
+absl::Span<const GraphCall> Graph::CallsOf(const Operation& op) const {
+  if (const auto* graph = std::get_if<GraphOp>(&op)) return Part(calls, graph->calls);
+  if (const auto* conditional = std::get_if<ConditionalOp>(&op)) {
+    return Part(calls, conditional->calls);
+  }
+  return {};
 }
 
 }  // namespace weft::ir

@@ -22,6 +22,7 @@
 #include "absl/types/span.h"
 #include "base/byte_range.h"
 #include "base/ids.h"
+#include "graph/ir/runs.h"
 #include "kernels/bind.h"
 #include "kernels/launch_shape.h"
 #include "kernels/schema.h"
@@ -37,15 +38,28 @@ struct SharedStorage {
   friend bool operator==(const SharedStorage&, const SharedStorage&) = default;
 };
 
+// What kind of memory a buffer is.
+enum class MemoryKind : uint8_t {
+  kDevice,   // scratch and shared buffers
+  kPinned,   // page-locked host memory
+  kManaged,  // moves between host and device
+};
+
 struct Buffer {
   std::string name;
   kernels::DType dtype = kernels::DType::kU8;
   std::vector<uint64_t> shape;  // outermost first; never empty: one element is {1}
   uint64_t size_bytes = 0;      // shape × dtype
   std::optional<SharedStorage> shared;
+  MemoryKind memory = MemoryKind::kDevice;  // of one run, unless it is shared
   // The first buffer of the job with the same bytes: itself, unless two declarations name one
   // shared buffer.
   BufferIndex storage;
+  // Of a graph of the job: bytes that the node which runs the graph binds.
+  bool is_parameter = false;
+  // What the nodes that use it ask of the address of its first byte: a power of two. At least the
+  // size of an element. The views that are bound to a parameter keep it.
+  uint32_t alignment = 1;
 };
 
 // A part of a declared buffer. `range` lies within it.
@@ -66,10 +80,13 @@ struct Slice {
 struct KernelOp {
   const kernels::KernelSchema* schema = nullptr;  // of the registry, which outlives the graph
   kernels::BoundCall call;                        // arguments in schema order
-  Slice views;  // in Graph::views: one view a buffer argument, in schema order
+  Slice views;  // in Graph::views: one view a buffer argument that is given, in schema order
   // The launches within the limits of the device; none when there is nothing to do.
   std::vector<kernels::PhaseLaunch> phases;
 };
+// A call of a library: its schema is one of kernels::Registry::Library(), its phases are those of its
+// twin on CPU devices. None when there is nothing to do.
+struct LibraryOp : KernelOp {};
 // A scalar parameter of a user's kernel: its bytes are the low ones of `bits`.
 struct ScalarParameter {
   uint64_t bits = 0;
@@ -86,14 +103,20 @@ struct UserKernelOp {
   Slice views;                                                              // in Graph::views
   kernels::PhaseLaunch launch;                                              // its symbol is `entry`
 };
-struct CopyOp {  // src and dst have the same size
+struct CopyOp {
   View src;
   View dst;
+  // None: all bytes of both views, which have the same size. Given: rows with a pitch; the views then
+  // reach from the first byte of the box to its last.
+  std::optional<CopyBox> box = {};
 };
 struct FillOp {
   View dst;
   uint32_t pattern = 0;
-  uint32_t pattern_bytes = 1;  // 1, 2 or 4; divides offset and size of dst
+  uint32_t pattern_bytes = 1;  // 1, 2 or 4; divides offset and size of dst, width and pitch of rows
+  // None: all bytes of dst. Given: so many rows, in one slice; dst reaches from the first byte to the
+  // last.
+  std::optional<Runs> rows = {};
 };
 struct UploadOp {
   View dst;
@@ -104,8 +127,51 @@ struct DownloadOp {
   uint32_t output = 0;  // position in Graph::outputs
 };
 struct EmptyOp {};
+// Of managed buffers.
+enum class Location : uint8_t { kDevice, kHost };
+struct PrefetchOp {
+  View view;
+  Location to = Location::kDevice;
+};
+enum class Advice : uint8_t {
+  kReadMostly,
+  kNotReadMostly,
+  kPreferredLocation,
+  kNoPreferredLocation,
+  kAccessedBy,
+  kNotAccessedBy,
+};
+// Carried out once, when the graph is prepared: no step of a run, and no use of the bytes.
+struct AdviseOp {
+  View view;
+  Advice advice = Advice::kReadMostly;
+  Location location = Location::kDevice;
+};
+// One run of a graph of the job, with what is bound to its parameters.
+struct GraphCall {
+  uint32_t graph = 0;  // in Graph::graphs of the job
+  Slice bindings;      // in Graph::views: one view a parameter, in the order of Graph::parameters
+};
+struct GraphOp {
+  Slice calls;  // in Graph::calls: one
+};
+struct ConditionalOp {
+  enum class Kind : uint8_t { kIf, kWhile, kSwitch };
+  Kind kind = Kind::kIf;
+  View value;   // 4 bytes
+  Slice calls;  // in Graph::calls: the bodies
+};
+struct SemaphoreWaitOp {
+  View semaphore;  // 8 bytes
+  uint64_t value = 0;
+};
+struct SemaphoreSignalOp {
+  View semaphore;
+  uint64_t value = 0;
+};
 using Operation =
-    std::variant<EmptyOp, KernelOp, UserKernelOp, CopyOp, FillOp, UploadOp, DownloadOp>;
+    std::variant<EmptyOp, KernelOp, UserKernelOp, CopyOp, FillOp, UploadOp, DownloadOp, PrefetchOp,
+                 AdviseOp, LibraryOp, GraphOp, ConditionalOp, SemaphoreWaitOp, SemaphoreSignalOp>;
 
 // Code that the job brings along. The code itself stays in the job's message.
 struct Module {
@@ -121,6 +187,12 @@ struct Node {
   Slice after;  // in Graph::after
 };
 
+enum class UseKind : uint8_t {
+  kPlain,
+  kMaybe,      // a use that may not happen, or leaves bytes out: what was there before may be left
+  kSemaphore,  // orders nodes as a read does, but no two waits and signals, and no jobs
+};
+
 // Bytes that a node reads or writes. Empty ranges are left out, so a node on zero bytes uses
 // nothing.
 struct Use {
@@ -128,6 +200,19 @@ struct Use {
   BufferIndex storage;  // Buffer::storage of the buffer that the node names
   ByteRange range;      // for a kernel argument: the bytes that the kernel touches
   Access access = Access::kRead;
+  UseKind kind = UseKind::kPlain;
+  // In Graph::runs: of these bytes of the range alone (use_rows.h).
+  static constexpr uint32_t kAllBytes = UINT32_MAX;
+  uint32_t runs = kAllBytes;
+};
+
+// What a run of a graph does to a parameter of it. Bytes that it reads after it wrote them are not
+// read, seen from outside.
+struct ParameterEffect {
+  uint32_t parameter = 0;  // in Graph::parameters
+  ByteRange range;
+  Access access = Access::kRead;  // kRead or kWrite
+  UseKind kind = UseKind::kPlain;
 };
 
 // A named output of the job, in program order.
@@ -162,10 +247,25 @@ struct Graph {
   std::vector<Node> nodes;      // in program order
   std::vector<View> views;
   std::vector<Use> uses;         // grouped by node, in program order
+  std::vector<Runs> runs;        // of uses that leave gaps
   std::vector<NodeIndex> after;  // grouped by node; without duplicates within a node
   std::vector<Output> outputs;
   uint32_t upload_count = 0;
+  std::vector<GraphCall> calls;  // grouped by node
+  // The job's: the graphs that its nodes run, each behind those that it runs itself. Its own is empty
+  // in each of them: they call each other by position in that of the job.
+  std::vector<Graph> graphs;
 
+  // Of a graph of the job; empty for the job itself.
+  std::string scope;  // "graphs[2].", for the fields of its nodes
+  std::vector<BufferIndex> parameters;
+  std::vector<ParameterEffect> effects;
+  // With those of the graphs that it runs, counted for every run that the nodes ask for.
+  uint64_t expanded_nodes = 0;
+  uint32_t depth = 0;            // levels of graphs below it
+  bool has_conditional = false;  // in it, or in a graph that it runs
+
+  bool is_job() const { return scope.empty(); }
   const Node& node(NodeIndex i) const { return nodes[i.value()]; }
   const Buffer& buffer(BufferIndex i) const { return buffers[i.value()]; }
   uint32_t node_count() const { return static_cast<uint32_t>(nodes.size()); }
@@ -175,6 +275,11 @@ struct Graph {
   absl::Span<const NodeIndex> AfterOf(const Node& node) const { return Part(after, node.after); }
   absl::Span<const View> ViewsOf(const KernelOp& op) const { return Part(views, op.views); }
   absl::Span<const View> ViewsOf(const UserKernelOp& op) const { return Part(views, op.views); }
+  absl::Span<const View> BindingsOf(const GraphCall& call) const {
+    return Part(views, call.bindings);
+  }
+  // The graphs that a node runs; empty for those that run none.
+  absl::Span<const GraphCall> CallsOf(const Operation& op) const;
 
  private:
   template <typename T>
@@ -183,11 +288,11 @@ struct Graph {
   }
 };
 
-// "kernel", "user_kernel", "copy", "fill", "upload", "download", "empty".
+// The field of Node that the operation was given in: "kernel", "copy", ...
 absl::string_view KindName(const Operation& op);
 
-// True when the node has nothing to do on the device: an empty node, or one on zero bytes. It still
-// keeps its place in the order.
+// True when a run has nothing to do on the device for the node: an empty node, one on zero bytes, or
+// advice. It still keeps its place in the order.
 bool IsNoOp(const Operation& op);
 
 // For std::visit with one lambda a node kind.

@@ -13,6 +13,7 @@ struct Limits {
   uint32_t max_buffers = 65'536;                  // BufferDecls of a job
   uint32_t max_arguments = 64;                    // of one kernel node
   uint64_t max_output_bytes = uint64_t{1} << 30;  // of all outputs of a job together
+  uint64_t max_pinned_bytes = uint64_t{1} << 30;  // of all pinned buffers of a job together
   uint32_t max_after = 65'536;                    // entries of one node's `after`
   uint32_t max_reported = 64;  // violations listed one by one; the others are counted
 };
@@ -24,9 +25,14 @@ inline constexpr size_t kMaxDimensions = 8;
 inline constexpr size_t kMaxModules = 256;
 inline constexpr size_t kMaxModuleOptions = 256;  // of one module
 inline constexpr size_t kMaxModuleHeaders = 256;  // of one module
+inline constexpr size_t kMaxGraphs = 256;         // Job.graphs
+// Levels of graphs that run graphs, the job's own nodes not counted. CUDA names no limit of its own; the
+// conformance suite nests conditional nodes so deep.
+inline constexpr uint32_t kMaxGraphDepth = 8;
+inline constexpr size_t kMaxBodies = 64;  // of one conditional node
 inline constexpr uint64_t kMaxBufferBytes = uint64_t{1} << 40;
-// Messages inside messages in a job file. The format itself needs 5 (Job, Node, KernelNode,
-// Argument, View); more is an attack or a mistake.
+// Messages inside messages in a job file. The format itself needs 7 (Job, SubGraph, Node,
+// ConditionalNode, GraphNode, Binding, View); more is an attack or a mistake.
 inline constexpr int kMaxNesting = 32;
 // Names compared when the nearest name is looked for: keeps an error about one wrong name among
 // 400,000 nodes at a few milliseconds.

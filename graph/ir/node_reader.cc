@@ -4,54 +4,51 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "graph/ir/argument_reader.h"
+#include "graph/ir/flow_reader.h"
 #include "graph/ir/kernel_reader.h"
 #include "graph/ir/user_kernel_reader.h"
 #include "kernels/nearest_name.h"
 #include "weft/v1/job.pb.h"
 
 namespace weft::ir {
-namespace {
-
-bool FitsIn(uint32_t pattern, uint32_t bytes) { return bytes >= 4 || pattern >> (8 * bytes) == 0; }
-
-}  // namespace
 
 NodeReader::NodeReader(const JobContext& context, const kernels::LaunchLimits& limits,
-                       const ReadBuffers& buffers, const NameTable& modules, Graph& graph,
+                       const ReadBuffers& buffers, const JobNames& names, Graph& graph,
                        Violations& violations)
     : context_(context),
       limits_(limits),
-      modules_(modules),
+      job_names_(names),
       graph_(graph),
       violations_(violations),
       views_(graph, buffers, violations),
       names_(0),
       outputs_(0) {}
 
-void NodeReader::Run(const v1::Job& job) {
-  ReadNames(job);
+void NodeReader::Run(const Nodes& nodes) {
+  ReadNames(nodes);
   waited_by_.assign(graph_.nodes.size(), 0);
   for (uint32_t i = 0; i < graph_.node_count(); ++i) {
-    place_ = {i, graph_.nodes[i].name};
-    const v1::Node& node = job.nodes(static_cast<int>(i));
+    place_ = {i, graph_.nodes[i].name, graph_.scope, graph_.name};
+    const v1::Node& node = nodes[static_cast<int>(i)];
     ReadAfter(node);
     ReadKind(node);
   }
 }
 
-void NodeReader::ReadNames(const v1::Job& job) {
-  names_ = NameTable(static_cast<size_t>(job.nodes_size()));
-  graph_.nodes.resize(static_cast<size_t>(job.nodes_size()));  // names are views into it
+void NodeReader::ReadNames(const Nodes& nodes) {
+  names_ = NameTable(static_cast<size_t>(nodes.size()));
+  graph_.nodes.resize(static_cast<size_t>(nodes.size()));  // names are views into it
   for (uint32_t i = 0; i < graph_.node_count(); ++i) {
     std::string& name = graph_.nodes[i].name;
-    name = job.nodes(static_cast<int>(i)).name();
+    name = nodes[static_cast<int>(i)].name();
     if (name.empty()) name = absl::StrCat("node", i);
-    place_ = {i, name};
+    place_ = {i, name, graph_.scope, graph_.name};
     if (!IsGoodName(name)) violations_.Add(BadName(place_.Field("name"), "node", name));
     const std::optional<uint32_t> first = names_.Add(name, i);
     if (first.has_value()) {
-      violations_.Add(
-          RepeatedName(place_.Field("name"), "node", name, absl::StrCat("nodes[", *first, "]")));
+      violations_.Add(RepeatedName(place_.Field("name"), "node", name,
+                                   absl::StrCat(graph_.scope, "nodes[", *first, "]")));
     }
   }
 }
@@ -83,6 +80,7 @@ void NodeReader::ReadKind(const v1::Node& node) {
   Node& out = graph_.nodes[place_.index];
   out.uses.begin = static_cast<uint32_t>(graph_.uses.size());
   std::optional<Operation> op;
+  if (!MayStandHere(node)) return;
   switch (node.kind_case()) {
     case v1::Node::kKernel:
       op = ReadKernel(node.kernel());
@@ -90,11 +88,20 @@ void NodeReader::ReadKind(const v1::Node& node) {
     case v1::Node::kUserKernel:
       op = ReadUserKernel(node.user_kernel());
       break;
+    case v1::Node::kLibrary:
+      op = ReadLibrary(node.library());
+      break;
     case v1::Node::kCopy:
       op = ReadCopy(node.copy());
       break;
     case v1::Node::kFill:
       op = ReadFill(node.fill());
+      break;
+    case v1::Node::kPrefetch:
+      op = ReadPrefetch(node.prefetch());
+      break;
+    case v1::Node::kAdvise:
+      op = ReadAdvise(node.advise());
       break;
     case v1::Node::kUpload:
       op = ReadUpload(node.upload());
@@ -105,6 +112,18 @@ void NodeReader::ReadKind(const v1::Node& node) {
     case v1::Node::kEmpty:
       op = EmptyOp{};
       break;
+    case v1::Node::kGraph:
+      op = ReadFlow(node.graph());
+      break;
+    case v1::Node::kConditional:
+      op = ReadFlow(node.conditional());
+      break;
+    case v1::Node::kWait:
+      op = ReadFlow(node.wait());
+      break;
+    case v1::Node::kSignal:
+      op = ReadFlow(node.signal());
+      break;
     case v1::Node::KIND_NOT_SET:
       violations_.Add(NoKind(place_));
       break;
@@ -113,10 +132,40 @@ void NodeReader::ReadKind(const v1::Node& node) {
   out.uses.count = static_cast<uint32_t>(graph_.uses.size()) - out.uses.begin;
 }
 
-void NodeReader::AddUse(const View& view, Access access) {
+bool NodeReader::MayStandHere(const v1::Node& node) {
+  if (graph_.is_job()) return true;
+  switch (node.kind_case()) {
+    // What CUDA allows in the body of a conditional node, which any graph of the job may become.
+    case v1::Node::kKernel:
+    case v1::Node::kUserKernel:
+    case v1::Node::kCopy:
+    case v1::Node::kFill:
+    case v1::Node::kEmpty:
+    case v1::Node::kGraph:
+    case v1::Node::kConditional:
+    case v1::Node::KIND_NOT_SET:  // reported by who reads it
+      return true;
+    default:
+      violations_.Add(
+          NotInGraph(place_, v1::Node::descriptor()->FindFieldByNumber(node.kind_case())->name()));
+      return false;
+  }
+}
+
+template <typename FlowNode>
+std::optional<Operation> NodeReader::ReadFlow(const FlowNode& node) {
+  auto op = FlowReader(place_, views_, job_names_, graph_, violations_).Read(node);
+  if (!op.has_value()) return std::nullopt;
+  return Operation(*std::move(op));
+}
+
+void NodeReader::AddUse(const View& view, Access access, const std::optional<Runs>& runs) {
   if (view.range.empty()) return;
   graph_.uses.push_back(
       {NodeIndex(place_.index), graph_.buffer(view.buffer).storage, view.range, access});
+  if (!runs.has_value()) return;
+  graph_.uses.back().runs = static_cast<uint32_t>(graph_.runs.size());
+  graph_.runs.push_back(*runs);
 }
 
 std::optional<ReadView> NodeReader::ReadPart(const char* part, bool is_given,
@@ -153,7 +202,7 @@ std::optional<Operation> NodeReader::ReadKernel(const v1::KernelNode& kernel) {
   if (!op.has_value()) return std::nullopt;
   op->views.begin = static_cast<uint32_t>(graph_.views.size());
   op->views.count = static_cast<uint32_t>(reader.views().size());
-  for (const KernelReader::ArgumentView& argument : reader.views()) {
+  for (const ArgumentReader::ArgumentView& argument : reader.views()) {
     graph_.views.push_back(argument.view);
     AddUse({argument.view.buffer, argument.touched}, argument.access);
   }
@@ -163,7 +212,7 @@ std::optional<Operation> NodeReader::ReadKernel(const v1::KernelNode& kernel) {
 std::optional<Operation> NodeReader::ReadUserKernel(const v1::UserKernelNode& kernel) {
   if (!CheckArgumentCount("user_kernel.params", kernel.params_size())) return std::nullopt;
   UserKernelReader reader(place_, kernel, violations_);
-  std::optional<UserKernelOp> op = reader.Read(modules_, views_, limits_);
+  std::optional<UserKernelOp> op = reader.Read(job_names_.modules, views_, limits_);
   if (!op.has_value()) return std::nullopt;
   op->views.begin = static_cast<uint32_t>(graph_.views.size());
   op->views.count = static_cast<uint32_t>(reader.views().size());
@@ -174,48 +223,64 @@ std::optional<Operation> NodeReader::ReadUserKernel(const v1::UserKernelNode& ke
   return *std::move(op);
 }
 
+std::optional<Operation> NodeReader::ReadLibrary(const v1::LibraryNode& call) {
+  const kernels::Registry& registry = kernels::Registry::Library();
+  const kernels::KernelSchema* schema = registry.Find(call.call());
+  if (schema == nullptr) {
+    std::vector<absl::string_view> names;
+    for (const kernels::KernelSchema& known : registry.schemas()) names.push_back(known.name);
+    violations_.Add(UnknownCall(place_, call.call(), kernels::NearestName(call.call(), names)));
+    return std::nullopt;
+  }
+  if (!CheckArgumentCount("library.args", call.args_size())) return std::nullopt;
+  ArgumentReader reader(place_, "library.args", call.args(), graph_, violations_);
+  std::optional<kernels::BoundCall> bound = reader.Read(*schema, views_);
+  if (!bound.has_value()) return std::nullopt;
+  LibraryOp op;
+  op.schema = schema;
+  op.call = *std::move(bound);
+  // One block: within the limits of every device.
+  absl::StatusOr<kernels::LaunchPlan> plan = PlanLaunch(*schema, op.call, limits_);
+  if (plan.ok()) op.phases = std::move(plan->phases);
+  op.views.begin = static_cast<uint32_t>(graph_.views.size());
+  op.views.count = static_cast<uint32_t>(reader.views().size());
+  for (const ArgumentReader::ArgumentView& argument : reader.views()) {
+    graph_.views.push_back(argument.view);
+    AddUse({argument.view.buffer, argument.touched}, argument.access);
+  }
+  return op;
+}
+
+MemoryNodeReader NodeReader::MemoryNodes() const {
+  return {place_, graph_, views_, FindDevice(graph_.options.device, context_), violations_};
+}
+
 std::optional<Operation> NodeReader::ReadCopy(const v1::CopyNode& copy) {
-  const std::optional<ReadView> src = ReadPart("copy.src", copy.has_src(), copy.src());
-  const std::optional<ReadView> dst = ReadPart("copy.dst", copy.has_dst(), copy.dst());
-  if (!src.has_value() || !dst.has_value()) return std::nullopt;
-  const CopyOp op = {src->view, dst->view};
-  const ByteRange& from = op.src.range;
-  const ByteRange& to = op.dst.range;
-  if (from.size != to.size) {
-    violations_.Add(CopySizesDiffer(place_, from.size, to.size));
-    return std::nullopt;
-  }
-  const Buffer& buffer = graph_.buffer(op.src.buffer);
-  if (buffer.storage == graph_.buffer(op.dst.buffer).storage && from.overlaps(to)) {
-    const uint64_t begin = std::max(from.offset, to.offset);
-    const ByteRange both{begin, std::min(from.end(), to.end()) - begin};
-    violations_.Add(CopyOverlaps(place_, buffer.name, both));
-    return std::nullopt;
-  }
-  AddUse(op.src, Access::kRead);
-  AddUse(op.dst, Access::kWrite);
+  const std::optional<CopyOp> op = MemoryNodes().Read(copy);
+  if (!op.has_value()) return std::nullopt;
+  AddUse(op->src, Access::kRead, op->box.has_value() ? SourceRuns(*op->box) : std::nullopt);
+  AddUse(op->dst, Access::kWrite, op->box.has_value() ? DestinationRuns(*op->box) : std::nullopt);
   return op;
 }
 
 std::optional<Operation> NodeReader::ReadFill(const v1::FillNode& fill) {
-  const std::optional<ReadView> dst = ReadPart("fill.dst", fill.has_dst(), fill.dst());
-  const uint32_t bytes = fill.pattern_bytes() == 0 ? 1 : fill.pattern_bytes();
-  if (bytes != 1 && bytes != 2 && bytes != 4) {
-    violations_.Add(BadPatternSize(place_, bytes));
-    return std::nullopt;
-  }
-  if (!FitsIn(fill.pattern(), bytes)) {
-    violations_.Add(PatternTooLarge(place_, fill.pattern(), bytes));
-    return std::nullopt;
-  }
-  if (!dst.has_value()) return std::nullopt;
-  const ByteRange& range = dst->view.range;
-  if (range.offset % bytes != 0 || range.size % bytes != 0) {
-    violations_.Add(FillMisaligned(place_, range, bytes));
-    return std::nullopt;
-  }
-  AddUse(dst->view, Access::kWrite);
-  return FillOp{dst->view, fill.pattern(), bytes};
+  const std::optional<FillOp> op = MemoryNodes().Read(fill);
+  if (!op.has_value()) return std::nullopt;
+  uint32_t& alignment = graph_.buffers[op->dst.buffer.value()].alignment;
+  alignment = std::max(alignment, op->pattern_bytes);
+  AddUse(op->dst, Access::kWrite, op->rows);
+  return op;
+}
+
+// As if it wrote: what comes before it is done with the bytes, and what comes later finds them moved.
+std::optional<Operation> NodeReader::ReadPrefetch(const v1::PrefetchNode& prefetch) {
+  const std::optional<PrefetchOp> op = MemoryNodes().Read(prefetch);
+  if (op.has_value()) AddUse(op->view, Access::kReadWrite);
+  return op;
+}
+
+std::optional<Operation> NodeReader::ReadAdvise(const v1::AdviseNode& advise) {
+  return MemoryNodes().Read(advise);
 }
 
 std::optional<Operation> NodeReader::ReadUpload(const v1::UploadNode& upload) {

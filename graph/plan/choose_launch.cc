@@ -2,33 +2,68 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <variant>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "graph/plan/pass_pipeline.h"
 
 namespace weft::plan {
 namespace {
 
-void EstimateCosts(const Plan& plan, LaunchChoice& choice) {
-  double operations = 0;
-  for (const PlannedNode& node : plan.nodes) {
-    if (!node.is_no_op) operations += node.launches.count > 1 ? node.launches.count : 1;
-  }
+void EstimateCosts(const PlanState& state, LaunchChoice& choice) {
+  const Plan& plan = state.plan;
+  const auto operations = static_cast<double>(plan.counts.operations);
   const double events = plan.event_edge_count();
   choice.stream_launch_us = operations * kStreamOperationUs + 2 * events * kEventUs;
   choice.instantiate_us = operations * kInstantiateNodeUs + events * kInstantiateEdgeUs;
   choice.graph_launch_us = kGraphLaunchUs + plan.lane_count() * kGraphRootUs;
 }
 
+// Why no CUDA graph can hold the node; empty: one can.
+std::string WhyStreams(const ir::Node& node, const cuda::DeviceInfo& device) {
+  if (std::holds_alternative<ir::PrefetchOp>(node.op) && !ir::IsNoOp(node.op)) {
+    return absl::StrCat("CUDA graphs have no node for the prefetch ", node.name);
+  }
+  const auto* const call = std::get_if<ir::LibraryOp>(&node.op);
+  // On CPU devices every call is a kernel.
+  if (call == nullptr || call->phases.empty() || device.is_cpu) return "";
+  const kernels::LibraryTraits& library = *call->schema->library;
+  if (library.recording != kernels::LibraryTraits::Recording::kStreams) return "";
+  return absl::StrCat("node \"", node.name, "\" calls ", call->schema->name, ", whose library (",
+                      library.library,
+                      ") waits for the device or allocates inside, which no graph can hold");
+}
+
+// The reason of the first node that no graph can hold; empty: there is none.
+std::string WhyStreams(const PlanState& state) {
+  for (const ir::Node& node : state.graph.nodes) {
+    std::string why = WhyStreams(node, state.device);
+    if (!why.empty()) return why;
+  }
+  return "";
+}
+
 }  // namespace
 
 absl::Status ChooseLaunch(PlanState& state) {
   LaunchChoice& choice = state.plan.launch;
-  EstimateCosts(state.plan, choice);
+  EstimateCosts(state, choice);
   const double graph_once_us = choice.instantiate_us + choice.graph_launch_us;
   if (state.graph.options.timeline == ir::Timeline::kCollect) {
     choice.mode = LaunchMode::kStreams;
     choice.reason = "a timeline is collected, which takes events around every node";
+    if (!state.graph.calls.empty()) {
+      absl::StrAppend(&choice.reason, " (a node that runs graphs is a graph of its own)");
+    }
+  } else if (std::string why = WhyStreams(state); !why.empty()) {
+    choice.mode = LaunchMode::kStreams;
+    choice.reason = std::move(why);
+  } else if (!state.graph.calls.empty()) {
+    choice.reason = state.graph.has_conditional
+                        ? "it has a conditional node, which only graphs have"
+                        : "it runs graphs of its own, which become a part of it";
   } else if (state.options.use == Use::kOnce && choice.stream_launch_us < graph_once_us) {
     choice.mode = LaunchMode::kStreams;
     choice.reason = absl::StrFormat(
@@ -47,8 +82,10 @@ absl::Status ChooseLaunch(PlanState& state) {
 
 absl::Status UseGraph(PlanState& state) {
   LaunchChoice& choice = state.plan.launch;
-  EstimateCosts(state.plan, choice);
-  if (state.graph.options.timeline == ir::Timeline::kCollect) return ChooseLaunch(state);
+  EstimateCosts(state, choice);
+  if (state.graph.options.timeline == ir::Timeline::kCollect || !WhyStreams(state).empty()) {
+    return ChooseLaunch(state);
+  }
   choice.reason = "the choice is switched off";
   return absl::OkStatus();
 }

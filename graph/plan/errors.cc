@@ -1,6 +1,7 @@
 #include "graph/plan/errors.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/error_context.h"
@@ -20,7 +21,7 @@ absl::Status UnknownPass(absl::string_view name, absl::string_view nearest,
                                                  kernels::DidYouMean(nearest)));
 }
 
-absl::Status DataCycle(uint32_t index, const std::vector<CycleStep>& steps) {
+absl::Status DataCycle(std::string field, const std::vector<CycleStep>& steps) {
   std::string path = steps.front().node;
   const auto arrow = [](const CycleStep& step) {
     return step.by_after ? " -after-> " : " -data-> ";
@@ -30,7 +31,7 @@ absl::Status DataCycle(uint32_t index, const std::vector<CycleStep>& steps) {
   if (shown < steps.size()) absl::StrAppend(&path, " -> ", steps.size() - shown, " more");
   absl::StrAppend(&path, arrow(steps.front()), steps.front().node);
   return InvalidArgumentError(
-      {{absl::StrCat("nodes[", index, "].after"),
+      {{std::move(field),
         absl::StrCat("data and `after` together order ", steps.size(), " nodes in a cycle: ", path,
                      "; nodes use data in program order: move a node, or take an `after` out")}});
 }
@@ -38,6 +39,12 @@ absl::Status DataCycle(uint32_t index, const std::vector<CycleStep>& steps) {
 absl::Status ScratchTooLarge(uint64_t needed_bytes, uint64_t device_bytes) {
   return absl::ResourceExhaustedError(absl::StrCat("the scratch buffers need ", needed_bytes,
                                                    " bytes at once; the device has ", device_bytes,
+                                                   "; use smaller buffers, or split the job"));
+}
+
+absl::Status ManagedTooLarge(uint64_t needed_bytes, uint64_t device_bytes) {
+  return absl::ResourceExhaustedError(absl::StrCat("the managed buffers need ", needed_bytes,
+                                                   " bytes together; the device has ", device_bytes,
                                                    "; use smaller buffers, or split the job"));
 }
 

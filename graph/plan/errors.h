@@ -21,9 +21,10 @@ struct CycleStep {
   std::string node;
   bool by_after = false;  // else by the data that both use
 };
-// `index` of the first step's node.
-absl::Status DataCycle(uint32_t index, const std::vector<CycleStep>& steps);
+// `field`: `after` of the first step's node.
+absl::Status DataCycle(std::string field, const std::vector<CycleStep>& steps);
 
 absl::Status ScratchTooLarge(uint64_t needed_bytes, uint64_t device_bytes);
+absl::Status ManagedTooLarge(uint64_t needed_bytes, uint64_t device_bytes);
 
 }  // namespace weft::plan

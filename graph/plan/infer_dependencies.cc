@@ -11,6 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/error_context.h"
+#include "graph/ir/errors.h"
+#include "graph/ir/semaphores.h"
+#include "graph/ir/use_rows.h"
 #include "graph/plan/access_history.h"
 #include "graph/plan/errors.h"
 #include "graph/plan/pass_pipeline.h"
@@ -31,6 +35,7 @@ class Inference {
       : state_(state),
         graph_(state.graph),
         histories_(graph_.buffers.size()),
+        ranges_(graph_),
         seen_by_(graph_.nodes.size(), 0) {}
 
   void Run() {
@@ -65,11 +70,17 @@ class Inference {
     }
   }
 
+  // Among each other waits and signals are ordered by their values alone (ir::PairSemaphores). Like
+  // reads they stay between the nodes that write the bytes, such as the fill that clears them.
+  static ir::Access OrderOfUse(const ir::Use& use) {
+    return use.kind == ir::UseKind::kSemaphore ? ir::Access::kRead : use.access;
+  }
+
   void AddUses(absl::Span<const ir::Use> uses) {
     // Before any use of this node is noted, so that no join of its own predecessors holds the node.
     for (const ir::Use& use : uses) {
       AccessHistory<uint32_t>& history = histories_[use.storage.value()];
-      if (steps_ > budget_ && history.StepsExceed(use.range, use.access, kFewSteps)) {
+      if (steps_ > budget_ && history.StepsExceed(use.range, OrderOfUse(use), kFewSteps)) {
         history.Collapse([this](absl::Span<const uint32_t> members) { return Join(members); });
       }
       budget_ += kStepsPerUse;
@@ -77,8 +88,10 @@ class Inference {
     for (const ir::Use& use : uses) {
       AccessHistory<uint32_t>& history = histories_[use.storage.value()];
       const uint64_t steps_before = history.steps();
-      history.Record(use.range, use.access, node_,
-                     [this](uint32_t earlier, Hazard) { Add(earlier); });
+      ranges_.ForEach(use, [&](ByteRange range) {
+        history.Record(range, OrderOfUse(use), node_,
+                       [this](uint32_t earlier, Hazard) { Add(earlier); });
+      });
       steps_ += history.steps() - steps_before;
     }
   }
@@ -98,18 +111,39 @@ class Inference {
   PlanState& state_;
   const ir::Graph& graph_;
   std::vector<AccessHistory<uint32_t>> histories_;  // by storage
-  std::vector<uint32_t> seen_by_;                   // by vertex
-  ir::Digraph joins_;                               // members of each join
+  ir::OrderedRanges ranges_;
+  std::vector<uint32_t> seen_by_;  // by vertex
+  ir::Digraph joins_;              // members of each join
   uint32_t node_ = 0;
   uint64_t steps_ = 0;
   uint64_t budget_ = kFreeSteps;
 };
+
+ir::NodePlace PlaceOf(const PlanState& state, NodeIndex node) {
+  return {node.value(), state.graph.node(node).name, state.graph.scope, state.graph.name};
+}
+
+// OK unless the cycle leads from a wait to the signal that it waits for.
+absl::Status DeadlockError(const PlanState& state, std::vector<uint32_t> nodes) {
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const NodeIndex wait(nodes[i]);
+    const NodeIndex signal(nodes[(i + nodes.size() - 1) % nodes.size()]);
+    if (!ir::IsSemaphorePair(state.graph, signal, wait)) continue;
+    std::rotate(nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(i), nodes.end());
+    std::vector<std::string> path;
+    for (const uint32_t node : nodes) path.push_back(state.graph.nodes[node].name);
+    const uint64_t value = std::get<ir::SemaphoreWaitOp>(state.graph.node(wait).op).value;
+    return InvalidArgumentError({ir::SemaphoreDeadlock(PlaceOf(state, wait), value, path)});
+  }
+  return absl::OkStatus();
+}
 
 absl::Status CycleError(const PlanState& state, const std::vector<uint32_t>& cycle) {
   std::vector<uint32_t> nodes;  // joins left out
   for (const uint32_t v : cycle) {
     if (!state.IsJoin(v)) nodes.push_back(v);
   }
+  if (absl::Status deadlock = DeadlockError(state, nodes); !deadlock.ok()) return deadlock;
   std::vector<CycleStep> steps;
   for (size_t i = 0; i < nodes.size(); ++i) {
     const NodeIndex before(nodes[(i + nodes.size() - 1) % nodes.size()]);
@@ -117,7 +151,7 @@ absl::Status CycleError(const PlanState& state, const std::vector<uint32_t>& cyc
     const absl::Span<const NodeIndex> after = state.graph.AfterOf(node);
     steps.push_back({node.name, std::find(after.begin(), after.end(), before) != after.end()});
   }
-  return DataCycle(nodes.front(), steps);
+  return DataCycle(PlaceOf(state, NodeIndex(nodes.front())).Field("after"), steps);
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdint>
 
 #include "graph/plan/pass_pipeline.h"
@@ -7,7 +8,8 @@ namespace {
 
 class NodeLowering {
  public:
-  explicit NodeLowering(Plan& plan) : plan_(plan) {}
+  explicit NodeLowering(PlanState& state)
+      : state_(state), plan_(state.plan), is_cpu_(state.device.is_cpu) {}
 
   PlannedNode Lower(const ir::Node& node) {
     PlannedNode out;
@@ -15,6 +17,7 @@ class NodeLowering {
     out.launches.begin = static_cast<uint32_t>(plan_.launches.size());
     std::visit([this, &out](const auto& op) { Lower(op, out); }, node.op);
     out.launches.count = static_cast<uint32_t>(plan_.launches.size()) - out.launches.begin;
+    if (!out.is_no_op) plan_.counts.operations += std::max(out.launches.count, 1U);
     return out;
   }
 
@@ -24,11 +27,35 @@ class NodeLowering {
     if (!op.phases.empty()) out.workspace.size = op.call.workspace_bytes;
   }
   void Lower(const ir::UserKernelOp& op, PlannedNode&) { plan_.launches.push_back(op.launch); }
+  // On a GPU the library's; the twin needs none.
+  void Lower(const ir::LibraryOp& op, PlannedNode& out) {
+    if (op.phases.empty()) return;
+    if (is_cpu_) {
+      plan_.launches.insert(plan_.launches.end(), op.phases.begin(), op.phases.end());
+    } else {
+      out.workspace.size = op.call.workspace_bytes;
+    }
+  }
   void Lower(const ir::UploadOp& op, PlannedNode& out) { Stage(op.dst.range.size, out); }
   void Lower(const ir::DownloadOp& op, PlannedNode& out) { Stage(op.src.range.size, out); }
   void Lower(const ir::CopyOp&, PlannedNode&) {}
   void Lower(const ir::FillOp&, PlannedNode&) {}
+  void Lower(const ir::PrefetchOp&, PlannedNode&) {}
+  void Lower(const ir::AdviseOp&, PlannedNode&) {}
   void Lower(const ir::EmptyOp&, PlannedNode&) {}
+  void Lower(const ir::GraphOp& op, PlannedNode& out) { LowerCalls(op, out); }
+  void Lower(const ir::ConditionalOp& op, PlannedNode& out) { LowerCalls(op, out); }
+  void Lower(const ir::SemaphoreWaitOp&, PlannedNode&) {}
+  void Lower(const ir::SemaphoreSignalOp&, PlannedNode&) {}
+
+  // One body runs at a time.
+  void LowerCalls(const ir::Operation& op, PlannedNode& out) {
+    for (const ir::GraphCall& call : state_.graph.CallsOf(op)) {
+      const Plan& called = state_.graphs[call.graph];
+      out.workspace.size = std::max(out.workspace.size, called.scratch.size_bytes);
+      plan_.counts.operations += called.counts.operations;
+    }
+  }
 
   // A job has at most 2^20 nodes of at most 2^40 bytes: the sum fits 64 bits.
   void Stage(uint64_t size, PlannedNode& out) {
@@ -36,14 +63,16 @@ class NodeLowering {
     plan_.staging_bytes += AlignUp(size, kAreaAlignment);
   }
 
+  PlanState& state_;
   Plan& plan_;
+  const bool is_cpu_;
 };
 
 }  // namespace
 
 absl::Status LowerNodes(PlanState& state) {
   state.plan.nodes.reserve(state.graph.nodes.size());
-  NodeLowering lowering(state.plan);
+  NodeLowering lowering(state);
   for (const ir::Node& node : state.graph.nodes) state.plan.nodes.push_back(lowering.Lower(node));
   return absl::OkStatus();
 }

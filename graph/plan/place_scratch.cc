@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/status_macros.h"
 #include "graph/plan/errors.h"
 #include "graph/plan/pass_pipeline.h"
 
@@ -33,12 +34,14 @@ struct Piece {
   bool is_used = false;
 };
 
-// The scratch buffers (by BufferIndex) and workspaces (behind them) of a plan, with their lifetimes.
+// The buffers of a run in one kind of memory (by BufferIndex) and, of the device's, the workspaces
+// (behind them) of a plan, with their lifetimes.
 class Pieces {
  public:
-  explicit Pieces(const PlanState& state) : state_(state), lanes_(state.clocks.lanes) {
+  Pieces(const PlanState& state, ir::MemoryKind memory)
+      : state_(state), memory_(memory), lanes_(state.clocks.lanes) {
     for (const ir::Buffer& buffer : state.graph.buffers) Append(buffer.size_bytes);
-    // Of uses of shared buffers only the order would be noted: they are left out here and below.
+    // Of uses of other buffers only the order would be noted: they are left out here and below.
     for (uint32_t i = 0; i < state.plan.order.size(); ++i) NoteUses(state.plan.order[i], i);
   }
 
@@ -60,17 +63,20 @@ class Pieces {
 
  private:
   void Append(uint64_t size_bytes) {
-    pieces_.push_back({.size = AlignUp(size_bytes, kAreaAlignment)});
+    const uint64_t alignment =
+        memory_ == ir::MemoryKind::kManaged ? kManagedAlignment : kAreaAlignment;
+    pieces_.push_back({.size = AlignUp(size_bytes, alignment)});
     used_up_to_.resize(pieces_.size() * lanes_, 0);
     ended_before_.resize(pieces_.size() * lanes_, std::numeric_limits<uint32_t>::max());
   }
 
   void NoteUses(NodeIndex n, uint32_t order_position) {
     for (const ir::Use& use : state_.graph.UsesOf(n)) {
-      if (state_.graph.buffer(use.storage).shared.has_value()) continue;
+      const ir::Buffer& buffer = state_.graph.buffer(use.storage);
+      if (buffer.shared.has_value() || buffer.is_parameter || buffer.memory != memory_) continue;
       NoteUse(use.storage.value(), n, order_position);
     }
-    if (state_.plan.node(n).workspace.empty()) return;
+    if (memory_ != ir::MemoryKind::kDevice || state_.plan.node(n).workspace.empty()) return;
     Append(state_.plan.node(n).workspace.size);
     owners_.push_back(n);
     NoteUse(pieces_.size() - 1, n, order_position);
@@ -93,6 +99,7 @@ class Pieces {
   }
 
   const PlanState& state_;
+  const ir::MemoryKind memory_;
   const uint32_t lanes_;
   std::vector<Piece> pieces_;
   std::vector<NodeIndex> owners_;     // of workspaces
@@ -209,7 +216,6 @@ uint64_t PlaceApart(Pieces& pieces, const std::vector<size_t>& used) {
 }
 
 void WriteBack(const Pieces& pieces, const std::vector<size_t>& used, PlanState& state) {
-  state.plan.scratch.buffer_offsets.resize(state.graph.buffers.size());
   for (const size_t i : used) {
     if (pieces.IsBuffer(i)) {
       state.plan.scratch.buffer_offsets[i] = pieces[i].offset;
@@ -221,29 +227,62 @@ void WriteBack(const Pieces& pieces, const std::vector<size_t>& used, PlanState&
 
 enum class Sharing { kOn, kOff };
 
-absl::Status Place(PlanState& state, Sharing sharing) {
-  // Sizes that no device has are refused first, so that sums of those that remain fit 64 bits.
-  constexpr uint64_t kAnyDevice = uint64_t{1} << 43;
-  const uint64_t memory = state.device.total_memory_bytes;
-  const uint64_t most = memory == 0 ? kAnyDevice : std::min(memory, kAnyDevice);
+// Gives every used piece its offset; the bytes of the area that they take.
+uint64_t PlacePieces(Pieces& pieces, const std::vector<size_t>& used, Sharing sharing) {
+  if (sharing == Sharing::kOff) return PlaceApart(pieces, used);
+  if (used.size() <= kMaxPairwise) return PlacePairwise(pieces, used);
+  return SlotAllocator(pieces).Run(used);
+}
+
+// Sizes that no device has are refused before they are added up, so that sums fit 64 bits.
+constexpr uint64_t kAnyDevice = uint64_t{1} << 43;
+
+absl::Status PlaceDevice(PlanState& state, Sharing sharing, uint64_t most) {
   for (const PlannedNode& node : state.plan.nodes) {
     if (node.workspace.size > most) return ScratchTooLarge(node.workspace.size, most);
   }
-  Pieces pieces(state);
+  Pieces pieces(state, ir::MemoryKind::kDevice);
   const std::vector<size_t> used = UsedPieces(pieces);
   Scratch& scratch = state.plan.scratch;
   for (const size_t i : used) scratch.unshared_bytes += pieces[i].size;
   scratch.largest_live_bytes = LargestLive(pieces, used, state.plan.order.size());
-  if (sharing == Sharing::kOff) {
-    scratch.size_bytes = PlaceApart(pieces, used);
-  } else if (used.size() <= kMaxPairwise) {
-    scratch.size_bytes = PlacePairwise(pieces, used);
-  } else {
-    scratch.size_bytes = SlotAllocator(pieces).Run(used);
-  }
+  scratch.size_bytes = PlacePieces(pieces, used, sharing);
   if (scratch.size_bytes > most) return ScratchTooLarge(scratch.size_bytes, most);
   WriteBack(pieces, used, state);
   return absl::OkStatus();
+}
+
+// How much a job may pin is a limit of jobs, checked before (ir::Limits).
+void PlacePinned(PlanState& state, Sharing sharing) {
+  Pieces pieces(state, ir::MemoryKind::kPinned);
+  const std::vector<size_t> used = UsedPieces(pieces);
+  state.plan.pinned_bytes = PlacePieces(pieces, used, sharing);
+  WriteBack(pieces, used, state);
+}
+
+// Never shared: advice lasts from run to run, and moving one buffer's pages would move another's.
+absl::Status PlaceManaged(PlanState& state, uint64_t most) {
+  Pieces pieces(state, ir::MemoryKind::kManaged);
+  const std::vector<size_t> used = UsedPieces(pieces);
+  state.plan.managed_bytes = PlacePieces(pieces, used, Sharing::kOff);
+  if (state.plan.managed_bytes > most) return ManagedTooLarge(state.plan.managed_bytes, most);
+  WriteBack(pieces, used, state);
+  return absl::OkStatus();
+}
+
+bool Has(const PlanState& state, ir::MemoryKind memory) {
+  return std::any_of(state.graph.buffers.begin(), state.graph.buffers.end(),
+                     [memory](const ir::Buffer& buffer) { return buffer.memory == memory; });
+}
+
+absl::Status Place(PlanState& state, Sharing sharing) {
+  const uint64_t memory = state.device.total_memory_bytes;
+  const uint64_t most = memory == 0 ? kAnyDevice : std::min(memory, kAnyDevice);
+  state.plan.scratch.buffer_offsets.resize(state.graph.buffers.size());
+  WEFT_RETURN_IF_ERROR(PlaceDevice(state, sharing, most));
+  if (Has(state, ir::MemoryKind::kPinned)) PlacePinned(state, sharing);
+  if (!Has(state, ir::MemoryKind::kManaged)) return absl::OkStatus();
+  return PlaceManaged(state, most);
 }
 
 }  // namespace

@@ -35,6 +35,10 @@ using ir::Slice;
 // aligned to it. 256 is what cuMemAlloc guarantees and what kernels::GivenBuffer asks for.
 inline constexpr uint64_t kAreaAlignment = 256;
 
+// Offsets of managed buffers are multiples of this: prefetches and advice work on whole pages, the
+// largest of which on a host are of 64 KiB.
+inline constexpr uint64_t kManagedAlignment = uint64_t{64} << 10;
+
 // Why a node is in its lane.
 enum class LaneReason : uint8_t {
   kOpens,      // the first of its lane: no lane was free of work that it need not wait for
@@ -50,8 +54,9 @@ struct PlannedNode {
   bool is_no_op = false;     // nothing to do on the device; keeps its place in the order
   bool has_waiters = false;  // a node of another lane waits for this one: record an event
   Slice waits;               // in Plan::waits
-  Slice launches;            // in Plan::launches; kernel nodes only
-  // Kernel nodes whose schema has a workspace: where it lies in the scratch area.
+  Slice launches;            // in Plan::launches; kernel nodes, and library calls on CPU devices
+  // Kernel nodes whose schema has a workspace, library calls on GPUs, and nodes that run graphs with
+  // scratch memory: where it lies in the scratch area. Bodies of one conditional node share it.
   ByteRange workspace;
   // Uploads and downloads: where the bytes lie in the staging area.
   ByteRange staging;
@@ -60,7 +65,8 @@ struct PlannedNode {
 // Memory of one run. Its bytes are undefined when the run starts.
 struct Scratch {
   uint64_t size_bytes = 0;  // of the area that a run needs; a multiple of kAreaAlignment
-  // By BufferIndex; nullopt: not scratch, or no node uses it.
+  // By BufferIndex: where it lies in the area of its kind of memory; nullopt: it is shared, or no node
+  // uses it.
   std::vector<std::optional<uint64_t>> buffer_offsets;
   // The most bytes that are live at once when the nodes run one by one in `order`: no placement of
   // that run needs less.
@@ -83,6 +89,7 @@ struct LaunchChoice {
 };
 
 struct Counts {
+  uint64_t operations = 0;    // launches, copies and fills of one run, those of graphs included
   uint64_t dependencies = 0;  // as inferred, without duplicates
   uint64_t duplicates = 0;    // dropped because the same two nodes were ordered already
   uint64_t transitive = 0;    // dropped because other dependencies imply them
@@ -104,11 +111,16 @@ struct Plan {
   std::vector<NodeIndex> waits;
   std::vector<kernels::PhaseLaunch> launches;  // grouped by node
   Scratch scratch;
+  // Areas of the pinned and of the managed buffers of a run; multiples of kAreaAlignment.
+  uint64_t pinned_bytes = 0;
+  uint64_t managed_bytes = 0;
   uint64_t staging_bytes = 0;  // a multiple of kAreaAlignment; 0: no uploads, no downloads
   LaunchChoice launch;
   uint32_t lane_limit = 0;  // at most so many lanes were allowed
   Counts counts;
   std::vector<PassReport> passes;
+  // Of a job: the plans of its graphs, as ir::Graph::graphs.
+  std::vector<Plan> graphs;
 
   const PlannedNode& node(NodeIndex i) const { return nodes[i.value()]; }
   uint32_t lane_count() const { return static_cast<uint32_t>(lanes.size()); }

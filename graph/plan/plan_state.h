@@ -35,6 +35,8 @@ struct PlanState {
   const ir::Graph& graph;
   const cuda::DeviceInfo& device;
   const PlanOptions& options;
+  // The plans of the job's graphs; of a graph of the job: of those before it, which it may run.
+  absl::Span<const Plan> graphs = {};
 
   // Who waits for whom. Vertices are the nodes by index, then joins: vertices without work that
   // stand for "all of these", made where the edges between two sets of nodes would be too many.

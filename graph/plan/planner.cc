@@ -78,19 +78,38 @@ uint32_t UsefulLanes(const cuda::DeviceInfo& device) {
   return std::clamp(device.max_concurrent_kernels, 1U, kUsefulLanes);
 }
 
-absl::StatusOr<Plan> PlanGraph(const ir::Graph& graph, const cuda::DeviceInfo& device,
-                               const PlanOptions& options) {
-  PlanState state{.graph = graph, .device = device, .options = options};
+namespace {
+
+// The plan of one graph, from those of the graphs that it runs.
+absl::StatusOr<Plan> PlanOne(const ir::Graph& graph, const cuda::DeviceInfo& device,
+                             const PlanOptions& options, absl::Span<const Plan> graphs) {
+  PlanState state{.graph = graph, .device = device, .options = options, .graphs = graphs};
   uint32_t& limit = state.plan.lane_limit;
   limit = UsefulLanes(device);
   if (options.max_lanes != 0) limit = std::min(limit, options.max_lanes);
   if (graph.options.max_lanes != 0) limit = std::min(limit, graph.options.max_lanes);
   WEFT_RETURN_IF_ERROR(RunPasses(state));
+  return std::move(state.plan);
+}
+
+}  // namespace
+
+absl::StatusOr<Plan> PlanGraph(const ir::Graph& graph, const cuda::DeviceInfo& device,
+                               const PlanOptions& options) {
+  // Each graph stands behind those that it runs: one after the other, without recursion.
+  std::vector<Plan> graphs;
+  graphs.reserve(graph.graphs.size());
+  for (const ir::Graph& part : graph.graphs) {
+    WEFT_ASSIGN_OR_RETURN(Plan planned, PlanOne(part, device, options, graphs));
+    graphs.push_back(std::move(planned));
+  }
+  WEFT_ASSIGN_OR_RETURN(Plan plan, PlanOne(graph, device, options, graphs));
+  plan.graphs = std::move(graphs);
   if (options.verify == Verify::kOn) {
-    const absl::Status verified = VerifyPlan(graph, state.plan);
+    const absl::Status verified = VerifyPlan(graph, plan);
     if (!verified.ok()) return WEFT_BUG(verified.message());
   }
-  return std::move(state.plan);
+  return plan;
 }
 
 }  // namespace weft::plan

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "graph/ir/semaphores.h"
 
 namespace weft::plan {
 namespace {
@@ -25,19 +26,54 @@ std::string Dims(const kernels::Dim3& d) { return absl::StrCat(d.x, "x", d.y, "x
 std::string KernelName(const ir::Operation& op) {
   if (const auto* builtin = std::get_if<ir::KernelOp>(&op))
     return std::string(builtin->schema->name);
+  if (const auto* library = std::get_if<ir::LibraryOp>(&op))
+    return std::string(library->schema->name);
   if (const auto* user = std::get_if<ir::UserKernelOp>(&op)) return absl::CHexEscape(user->entry);
   return "";
+}
+
+const char* NameOf(ir::ConditionalOp::Kind kind) {
+  switch (kind) {
+    case ir::ConditionalOp::Kind::kIf:
+      return "IF";
+    case ir::ConditionalOp::Kind::kWhile:
+      return "WHILE";
+    case ir::ConditionalOp::Kind::kSwitch:
+      return "SWITCH";
+  }
+  return "";
+}
+
+// Of body `i` of a node that runs graphs.
+std::string BodyLabel(const ir::Operation& op, size_t i) {
+  const auto* conditional = std::get_if<ir::ConditionalOp>(&op);
+  if (conditional == nullptr) return "runs";
+  switch (conditional->kind) {
+    case ir::ConditionalOp::Kind::kIf:
+      return i == 0 ? "then" : "else";
+    case ir::ConditionalOp::Kind::kWhile:
+      return "repeats";
+    case ir::ConditionalOp::Kind::kSwitch:
+      return absl::StrCat("case ", i, ":");
+  }
+  return "";
+}
+
+// As the order of nodes takes it: waits and signals are as reads to all nodes but each other.
+bool Writes(const ir::Use& use) {
+  return kernels::Writes(use.access) && use.kind != ir::UseKind::kSemaphore;
 }
 
 class Renderer {
  public:
   Renderer(const ir::Graph& graph, const Plan& plan, const RenderOptions& options)
-      : graph_(graph), plan_(plan), options_(options) {}
+      : graph_(graph), plan_(plan), options_(options), job_(graph), job_plan_(plan) {}
 
   std::string Text() {
     AppendHead();
     uint32_t left = options_.max_nodes;
-    for (uint32_t l = 0; l < plan_.lane_count(); ++l) AppendLane(LaneId(l), left);
+    std::vector<bool> shown(plan_.graphs.size(), false);
+    AppendLanes(left, shown);
     AppendMemory();
     AppendLaunch();
     return std::move(out_);
@@ -62,6 +98,15 @@ class Renderer {
   }
 
  private:
+  // Of a graph of the job, as a part of the text of `outer`, indented by `indent`.
+  Renderer(const ir::Graph& graph, const Plan& plan, const Renderer& outer, std::string indent)
+      : graph_(graph),
+        plan_(plan),
+        options_(outer.options_),
+        job_(outer.job_),
+        job_plan_(outer.job_plan_),
+        indent_(std::move(indent)) {}
+
   const std::string& Name(NodeIndex n) const { return graph_.node(n).name; }
 
   // What the edge from `a` to `b` protects: the first two uses that conflict.
@@ -69,7 +114,7 @@ class Renderer {
     for (const ir::Use& late : graph_.UsesOf(b)) {
       for (const ir::Use& early : graph_.UsesOf(a)) {
         const bool conflict = early.storage == late.storage && early.range.overlaps(late.range) &&
-                              (kernels::Writes(early.access) || kernels::Writes(late.access));
+                              (Writes(early) || Writes(late));
         if (conflict) return {&early, &late};
       }
     }
@@ -82,19 +127,21 @@ class Renderer {
   }
 
   std::string Reason(NodeIndex a, NodeIndex b) const {
+    if (ir::IsSemaphorePair(graph_, a, b)) return "signals what it waits for";
     if (IsAfter(a, b)) return "named in `after`";
     const auto [early, late] = Conflict(a, b);
     if (early == nullptr) return "what comes before it, by way of others";
     const uint64_t begin = std::max(early->range.offset, late->range.offset);
     const ByteRange common = {begin, std::min(early->range.end(), late->range.end()) - begin};
-    const bool read_later = kernels::Reads(late->access) && kernels::Writes(early->access);
+    const bool read_later = kernels::Reads(late->access) && Writes(*early);
     const char* does = read_later ? "reads" : "writes";
-    const char* did = kernels::Writes(early->access) ? "write" : "read";
+    const char* did = Writes(*early) ? "write" : "read";
     return absl::StrCat(does, " ", graph_.buffer(late->storage).name, " ", Bytes(common),
                         " after its ", did);
   }
 
   std::string ShortReason(NodeIndex a, NodeIndex b) const {
+    if (ir::IsSemaphorePair(graph_, a, b)) return "signal";
     if (IsAfter(a, b)) return "after";
     const auto [early, late] = Conflict(a, b);
     return early == nullptr ? "" : graph_.buffer(late->storage).name;
@@ -112,21 +159,83 @@ class Renderer {
     absl::StrAppend(&out_, "; at most ", Counted(plan_.lane_limit, "lane"), "\n");
   }
 
+  // "copy of 3 rows of 16 bytes"
+  std::string BytesOf(const ir::Node& node) const {
+    const absl::Span<const ir::Use> uses = graph_.UsesOf(node);
+    uint64_t bytes = 0;
+    for (const ir::Use& use : uses) bytes = std::max(bytes, use.range.size);
+    if (uses.empty() || uses[0].runs == ir::Use::kAllBytes) return Counted(bytes, "byte");
+    const ir::Runs& runs = graph_.runs[uses[0].runs];
+    return absl::StrCat(Counted(runs.rows * runs.slices, "row"), " of ",
+                        Counted(runs.width_bytes, "byte"));
+  }
+
   std::string Work(const ir::Node& node, const PlannedNode& planned) const {
+    if (std::holds_alternative<ir::AdviseOp>(node.op)) {
+      return "advise, done when the graph is prepared";
+    }
     if (planned.is_no_op) return absl::StrCat(ir::KindName(node.op), ", nothing to do");
+    const std::string flow = FlowWork(node.op);
+    if (!flow.empty()) return flow;
     const std::string kernel = KernelName(node.op);
-    if (kernel.empty()) {
-      uint64_t bytes = 0;
-      for (const ir::Use& use : graph_.UsesOf(node)) bytes = std::max(bytes, use.range.size);
-      return absl::StrCat(ir::KindName(node.op), " of ", Counted(bytes, "byte"));
+    if (kernel.empty()) return absl::StrCat(ir::KindName(node.op), " of ", BytesOf(node));
+    const auto* library = std::get_if<ir::LibraryOp>(&node.op);
+    const absl::string_view kind = library != nullptr ? "call " : "kernel ";
+    if (planned.launches.count == 0) {
+      return absl::StrCat(kind, kernel, " of ", library->schema->library->library);
     }
     const kernels::PhaseLaunch& first = plan_.LaunchesOf(planned)[0];
     std::string text =
-        absl::StrCat("kernel ", kernel, ", grid ", Dims(first.grid), ", block ", Dims(first.block));
+        absl::StrCat(kind, kernel, ", grid ", Dims(first.grid), ", block ", Dims(first.block));
     if (planned.launches.count > 1) {
       absl::StrAppend(&text, ", ", planned.launches.count, " launches");
     }
     return text;
+  }
+
+  std::string ViewText(const ir::View& view) const {
+    return absl::StrCat(graph_.buffer(view.buffer).name, " ", Bytes(view.range));
+  }
+
+  // Of nodes that run graphs, wait or signal; empty: another one.
+  std::string FlowWork(const ir::Operation& op) const {
+    if (const auto* wait = std::get_if<ir::SemaphoreWaitOp>(&op)) {
+      return absl::StrCat("wait until ", ViewText(wait->semaphore), " is ", wait->value);
+    }
+    if (const auto* signal = std::get_if<ir::SemaphoreSignalOp>(&op)) {
+      return absl::StrCat("signal ", signal->value, " to ", ViewText(signal->semaphore));
+    }
+    if (const auto* conditional = std::get_if<ir::ConditionalOp>(&op)) {
+      return absl::StrCat("conditional, ", NameOf(conditional->kind), " on ",
+                          ViewText(conditional->value));
+    }
+    return std::holds_alternative<ir::GraphOp>(op) ? "graph" : "";
+  }
+
+  // The graphs that a node runs; each of them whole where it comes first.
+  void AppendBodies(const ir::Node& node, uint32_t& left, std::vector<bool>& shown) {
+    const absl::Span<const ir::GraphCall> calls = graph_.CallsOf(node.op);
+    for (size_t i = 0; i < calls.size(); ++i) {
+      const ir::Graph& body = job_.graphs[calls[i].graph];
+      std::vector<std::string> bound;
+      const absl::Span<const ir::View> bindings = graph_.BindingsOf(calls[i]);
+      for (size_t p = 0; p < bindings.size(); ++p) {
+        bound.push_back(
+            absl::StrCat(body.buffer(body.parameters[p]).name, " = ", ViewText(bindings[p])));
+      }
+      const bool is_known = shown[calls[i].graph];
+      absl::StrAppend(&out_, indent_, "    ", BodyLabel(node.op, i), " ", body.name, "(",
+                      absl::StrJoin(bound, ", "), ")", is_known ? ", as above\n" : "\n");
+      if (is_known) continue;
+      shown[calls[i].graph] = true;
+      Renderer part(body, job_plan_.graphs[calls[i].graph], *this, absl::StrCat(indent_, "      "));
+      part.AppendLanes(left, shown);  // NOLINT(misc-no-recursion): at most kMaxGraphDepth levels
+      absl::StrAppend(&out_, part.out_);
+    }
+  }
+
+  void AppendLanes(uint32_t& left, std::vector<bool>& shown) {
+    for (uint32_t l = 0; l < plan_.lane_count(); ++l) AppendLane(LaneId(l), left, shown);
   }
 
   std::string Place(const PlannedNode& node) const {
@@ -144,21 +253,23 @@ class Renderer {
     return "";
   }
 
-  void AppendLane(LaneId lane, uint32_t& left) {
-    absl::StrAppend(&out_, "lane ", lane.value(), "\n");
+  void AppendLane(LaneId lane, uint32_t& left, std::vector<bool>& shown_graphs) {
+    absl::StrAppend(&out_, indent_, "lane ", lane.value(), "\n");
     const absl::Span<const NodeIndex> nodes = plan_.NodesOf(lane);
     const size_t shown = std::min<size_t>(nodes.size(), left);
     left -= static_cast<uint32_t>(shown);
     for (const NodeIndex n : nodes.subspan(0, shown)) {
       const PlannedNode& planned = plan_.node(n);
-      absl::StrAppend(&out_, "  ", Name(n), ": ", Work(graph_.node(n), planned), "; ",
+      absl::StrAppend(&out_, indent_, "  ", Name(n), ": ", Work(graph_.node(n), planned), "; ",
                       Place(planned), "\n");
       for (const NodeIndex waited : plan_.WaitsOf(planned)) {
-        absl::StrAppend(&out_, "    waits for ", Name(waited), ": ", Reason(waited, n), "\n");
+        absl::StrAppend(&out_, indent_, "    waits for ", Name(waited), ": ", Reason(waited, n),
+                        "\n");
       }
+      AppendBodies(graph_.node(n), left, shown_graphs);
     }
     if (shown < nodes.size()) {
-      absl::StrAppend(&out_, "  and ", Counted(nodes.size() - shown, "more node"), "\n");
+      absl::StrAppend(&out_, indent_, "  and ", Counted(nodes.size() - shown, "more node"), "\n");
     }
   }
 
@@ -167,20 +278,32 @@ class Renderer {
     absl::StrAppend(&out_, "scratch: ", Counted(scratch.size_bytes, "byte"), "; largest live set ",
                     scratch.largest_live_bytes, "; without sharing ", scratch.unshared_bytes, "\n");
     uint32_t left = options_.max_nodes;
-    for (size_t i = 0; i < graph_.buffers.size(); ++i) {
-      const std::optional<uint64_t>& offset = scratch.buffer_offsets[i];
-      if (!offset.has_value() || left == 0) continue;
-      --left;
-      absl::StrAppend(&out_, "  ", graph_.buffers[i].name, ": ",
-                      Bytes({*offset, graph_.buffers[i].size_bytes}), "\n");
-    }
+    AppendBuffers(ir::MemoryKind::kDevice, left);
     for (size_t v = 0; v < plan_.nodes.size(); ++v) {
       const ByteRange& workspace = plan_.nodes[v].workspace;
       if (workspace.empty() || left == 0) continue;
       --left;
       absl::StrAppend(&out_, "  workspace of ", graph_.nodes[v].name, ": ", Bytes(workspace), "\n");
     }
+    AppendArea("pinned", ir::MemoryKind::kPinned, plan_.pinned_bytes, left);
+    AppendArea("managed", ir::MemoryKind::kManaged, plan_.managed_bytes, left);
     absl::StrAppend(&out_, "staging: ", Counted(plan_.staging_bytes, "byte"), "\n");
+  }
+
+  void AppendArea(absl::string_view name, ir::MemoryKind memory, uint64_t bytes, uint32_t& left) {
+    if (bytes == 0) return;
+    absl::StrAppend(&out_, name, ": ", Counted(bytes, "byte"), "\n");
+    AppendBuffers(memory, left);
+  }
+
+  void AppendBuffers(ir::MemoryKind memory, uint32_t& left) {
+    for (size_t i = 0; i < graph_.buffers.size(); ++i) {
+      const std::optional<uint64_t>& offset = plan_.scratch.buffer_offsets[i];
+      if (!offset.has_value() || graph_.buffers[i].memory != memory || left == 0) continue;
+      --left;
+      absl::StrAppend(&out_, "  ", graph_.buffers[i].name, ": ",
+                      Bytes({*offset, graph_.buffers[i].size_bytes}), "\n");
+    }
   }
 
   void AppendLaunch() {
@@ -198,8 +321,10 @@ class Renderer {
       --left;
       shown[n.value()] = true;
       const std::string kernel = KernelName(graph_.node(n).op);
-      const absl::string_view what =
-          kernel.empty() ? ir::KindName(graph_.node(n).op) : absl::string_view(kernel);
+      std::string what = kernel.empty() ? std::string(ir::KindName(graph_.node(n).op)) : kernel;
+      for (const ir::GraphCall& call : graph_.CallsOf(graph_.node(n).op)) {
+        absl::StrAppend(&what, " ", job_.graphs[call.graph].name);
+      }
       absl::StrAppend(&out_, "    n", n.value(), " [label=\"", absl::CHexEscape(Name(n)), "\\n",
                       what, "\"];\n");
       chain.push_back(absl::StrCat("n", n.value()));
@@ -211,6 +336,9 @@ class Renderer {
   const ir::Graph& graph_;
   const Plan& plan_;
   const RenderOptions& options_;
+  const ir::Graph& job_;
+  const Plan& job_plan_;
+  const std::string indent_;
   std::string out_;
 };
 

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "graph/ir/use_rows.h"
 
 namespace weft::plan {
 namespace {
@@ -59,8 +60,9 @@ class ByteMap {
 
 class Verifier {
  public:
-  Verifier(const ir::Graph& graph, const Plan& plan)
-      : graph_(graph), plan_(plan), lanes_(plan.lanes.size()) {}
+  // `graphs`: the plans of those before it.
+  Verifier(const ir::Graph& graph, const Plan& plan, absl::Span<const Plan> graphs)
+      : graph_(graph), plan_(plan), graphs_(graphs), lanes_(plan.lanes.size()) {}
 
   absl::Status Run() {
     WEFT_RETURN_IF_ERROR(CheckPlaces());
@@ -68,6 +70,7 @@ class Verifier {
     WEFT_RETURN_IF_ERROR(CheckAfter());
     if (graph_.options.ordering == ir::Ordering::kData) WEFT_RETURN_IF_ERROR(CheckData());
     WEFT_RETURN_IF_ERROR(CheckScratch());
+    WEFT_RETURN_IF_ERROR(CheckCalls());
     return CheckStaging();
   }
 
@@ -151,16 +154,22 @@ class Verifier {
   absl::Status CheckData() {
     const Users nobody = {PerLane(lanes_, 0), PerLane(lanes_, 0)};
     std::vector<ByteMap<Users>> users(graph_.buffers.size(), ByteMap<Users>(nobody));
+    ir::OrderedRanges ranges(graph_);
+    absl::Status status;
     for (const ir::Use& use : graph_.uses) {
       const uint32_t v = use.node.value();
-      WEFT_RETURN_IF_ERROR(users[use.storage.value()].ForEach(
-          use.range, [&](Users& byte) { return CheckUse(use, v, byte); }));
+      ranges.ForEach(use, [&](ByteRange range) {
+        status.Update(users[use.storage.value()].ForEach(
+            range, [&](Users& byte) { return CheckUse(use, v, byte); }));
+      });
+      WEFT_RETURN_IF_ERROR(status);
     }
     return absl::OkStatus();
   }
 
   absl::Status CheckUse(const ir::Use& use, uint32_t v, Users& byte) const {
-    const bool writes = kernels::Writes(use.access);
+    // Waits and signals count as reads: they stay between nodes of other kinds that write.
+    const bool writes = kernels::Writes(use.access) && use.kind != ir::UseKind::kSemaphore;
     if (!AllWithin(byte.writers, ended_[v]) || (writes && !AllWithin(byte.readers, ended_[v]))) {
       return Fault(absl::StrCat("node ", Name(v), " uses bytes [", use.range.offset, ", ",
                                 use.range.end(), ") of buffer \"", graph_.buffer(use.storage).name,
@@ -172,9 +181,10 @@ class Verifier {
     return absl::OkStatus();
   }
 
-  // Bytes of scratch memory with the time of their uses.
+  // Bytes of memory of a run with the time of their uses.
   struct Piece {
     std::string what;
+    ir::MemoryKind memory = ir::MemoryKind::kDevice;  // the area that the range lies in
     ByteRange range;
     uint32_t first_rank = UINT32_MAX;
     PerLane used_up_to;
@@ -199,7 +209,8 @@ class Verifier {
   absl::Status CollectPieces(std::vector<Piece>& pieces) const {
     std::vector<Piece> buffers(graph_.buffers.size());
     for (const ir::Use& use : graph_.uses) {
-      if (graph_.buffer(use.storage).shared.has_value()) continue;
+      const ir::Buffer& buffer = graph_.buffer(use.storage);
+      if (buffer.shared.has_value() || buffer.is_parameter) continue;
       NoteUse(buffers[use.storage.value()], use.node.value());
     }
     for (size_t i = 0; i < buffers.size(); ++i) {
@@ -207,6 +218,7 @@ class Verifier {
       const auto offset = plan_.scratch.buffer_offsets[i];
       buffers[i].what = absl::StrCat("buffer \"", graph_.buffers[i].name, "\"");
       if (!offset.has_value()) return Fault(absl::StrCat(buffers[i].what, " has no place"));
+      buffers[i].memory = graph_.buffers[i].memory;
       buffers[i].range = {*offset, graph_.buffers[i].size_bytes};
       pieces.push_back(std::move(buffers[i]));
     }
@@ -227,10 +239,11 @@ class Verifier {
     std::sort(pieces.begin(), pieces.end(),
               [](const Piece& a, const Piece& b) { return a.first_rank < b.first_rank; });
     // A piece whose first use is later cannot come before one whose first use is earlier.
-    ByteMap<PerLane> users(PerLane(lanes_, 0));
+    std::map<ir::MemoryKind, ByteMap<PerLane>> users;
     for (const Piece& piece : pieces) {
-      WEFT_RETURN_IF_ERROR(CheckRange(piece.what, piece.range, plan_.scratch.size_bytes));
-      WEFT_RETURN_IF_ERROR(users.ForEach(piece.range, [&piece](PerLane& byte) {
+      const auto area = users.try_emplace(piece.memory, PerLane(lanes_, 0)).first;
+      WEFT_RETURN_IF_ERROR(CheckRange(piece.what, piece.range, AreaBytes(piece.memory)));
+      WEFT_RETURN_IF_ERROR(area->second.ForEach(piece.range, [&piece](PerLane& byte) {
         if (!AllWithin(byte, piece.ended_before)) {
           return Fault(absl::StrCat(piece.what, " shares bytes with another that is still in use"));
         }
@@ -241,9 +254,29 @@ class Verifier {
     return absl::OkStatus();
   }
 
+  uint64_t AreaBytes(ir::MemoryKind memory) const {
+    if (memory == ir::MemoryKind::kPinned) return plan_.pinned_bytes;
+    if (memory == ir::MemoryKind::kManaged) return plan_.managed_bytes;
+    return plan_.scratch.size_bytes;
+  }
+
   static absl::Status CheckRange(const std::string& what, ByteRange range, uint64_t area_bytes) {
     if (range.within(area_bytes) && range.offset % kAreaAlignment == 0) return absl::OkStatus();
     return Fault(absl::StrCat(what, " lies outside its area, or misaligned"));
+  }
+
+  // Each node that runs a graph has room for its scratch memory.
+  absl::Status CheckCalls() const {
+    for (uint32_t v = 0; v < graph_.node_count(); ++v) {
+      for (const ir::GraphCall& call : graph_.CallsOf(graph_.nodes[v].op)) {
+        if (call.graph >= graphs_.size()) {
+          return Fault(absl::StrCat("node ", Name(v), " runs a graph that has no plan"));
+        }
+        if (plan_.nodes[v].workspace.size >= graphs_[call.graph].scratch.size_bytes) continue;
+        return Fault(absl::StrCat("node ", Name(v), " has less scratch than a graph it runs"));
+      }
+    }
+    return absl::OkStatus();
   }
 
   absl::Status CheckStaging() const {
@@ -268,6 +301,7 @@ class Verifier {
 
   const ir::Graph& graph_;
   const Plan& plan_;
+  const absl::Span<const Plan> graphs_;
   const size_t lanes_;
   std::vector<uint32_t> rank_;  // by node: its place in the order
   std::vector<PerLane> ended_;  // by node: what has ended once it has, itself included
@@ -276,7 +310,12 @@ class Verifier {
 }  // namespace
 
 absl::Status VerifyPlan(const ir::Graph& graph, const Plan& plan) {
-  return Verifier(graph, plan).Run();
+  if (graph.graphs.size() != plan.graphs.size()) return Fault("a graph of the job has no plan");
+  const absl::Span<const Plan> graphs = plan.graphs;
+  for (size_t i = 0; i < graphs.size(); ++i) {
+    WEFT_RETURN_IF_ERROR(Verifier(graph.graphs[i], graphs[i], graphs.subspan(0, i)).Run());
+  }
+  return Verifier(graph, plan, graphs).Run();
 }
 
 }  // namespace weft::plan

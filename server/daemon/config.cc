@@ -64,6 +64,7 @@ constexpr Setting kSettings[] = {
     {"executor_program", "path of weft-executor (default: beside weftd)", 0, 0},
     {"user_kernels",
      "whose jobs may bring code along: owner (weftd's own user), everyone or nobody", 0, 0},
+    {"max_pinned_bytes", "bytes of the pinned buffers of a job", 1024 * kMiB, 0},
 };
 
 const FieldDescriptor* FieldOf(absl::string_view name) {

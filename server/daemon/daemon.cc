@@ -77,6 +77,7 @@ ir::Limits IrLimitsOf(const Config& config) {
   limits.max_nodes = config.max_nodes();
   limits.max_buffers = config.max_buffers_per_job();
   limits.max_output_bytes = std::min(config.max_kept_result_bytes(), kMaxReplyBytes);
+  limits.max_pinned_bytes = config.max_pinned_bytes();
   return limits;
 }
 

@@ -40,6 +40,8 @@ absl::StatusOr<cuda::DeviceInfo> DeviceInfoFrom(const executor::v1::DeviceLimits
   info.is_cpu = limits.is_cpu();
   info.total_memory_bytes = limits.total_memory_bytes();
   info.allocation_granularity_bytes = limits.allocation_granularity_bytes();
+  info.max_pitch_bytes = limits.max_pitch_bytes();
+  info.concurrent_managed_access = limits.concurrent_managed_access();
   info.multiprocessor_count = limits.multiprocessor_count();
   info.warp_size = limits.warp_size();
   info.max_concurrent_kernels = limits.max_concurrent_kernels();

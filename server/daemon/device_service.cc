@@ -116,6 +116,7 @@ void DeviceService::FillLimits(v1::ServerStatus& status) const {
   add("max_buffers", config.max_buffers(), status.buffers(), "buffers");
   add("max_buffer_bytes", p_.buffers.totals().limit_bytes, status.buffer_bytes(), "bytes");
   add("max_sessions", config.max_sessions(), status.sessions(), "sessions");
+  add("max_pinned_bytes", config.max_pinned_bytes(), 0, "bytes");
   add("max_prepared_graphs", config.max_prepared_graphs(), status.prepared_graphs(), "graphs");
 }
 

@@ -48,9 +48,11 @@ LaunchReport ReportFrom(const executor_v1::GetLaunchReportResponse& response) {
   report.error_node = response.error_node();
   for (const weft::v1::NodeTiming& timing : response.timeline()) {
     report.timeline.push_back({.node = timing.node(),
+                               .kind = timing.kind(),
                                .lane = timing.lane(),
                                .start_ns = timing.start_ns(),
-                               .end_ns = timing.end_ns()});
+                               .end_ns = timing.end_ns(),
+                               .occupancy = timing.occupancy()});
   }
   return report;
 }

@@ -56,7 +56,7 @@ std::vector<BufferUse> SharedUses(const ir::Graph& graph) {
   std::map<std::pair<BufferId, kernels::Access>, std::vector<ByteRange>> ranges;
   for (const ir::Use& use : graph.uses) {
     const ir::Buffer& buffer = graph.buffer(use.storage);
-    if (!buffer.shared.has_value()) continue;
+    if (!buffer.shared.has_value() || use.kind == ir::UseKind::kSemaphore) continue;
     const bool writes = kernels::Writes(use.access);
     ranges[{buffer.shared->id, writes ? kernels::Access::kReadWrite : kernels::Access::kRead}]
         .push_back(use.range);
@@ -126,7 +126,8 @@ void FillPrepare(const ir::Graph& graph, const v1::Job& job, const FoundBuffers&
                  CompiledJob& compiled) {
   compiled.prepare = std::make_unique<executor::v1::PrepareRequest>();
   *compiled.prepare->mutable_job() = job;
-  // Jobs of other names, and of other users, share the graph.
+  // Jobs of other names, and of other users, share the graph: no message may show this one's name.
+  compiled.prepare->set_label(job.name());
   compiled.prepare->mutable_job()->clear_name();
   ir::DescribeSharedBuffers(graph, *compiled.prepare->mutable_job());
   for (const ir::Buffer& buffer : graph.buffers) {

@@ -58,9 +58,11 @@ struct JobOutput {
 
 struct NodeTime {
   std::string node;
+  std::string kind;
   uint32_t lane = 0;
   uint64_t start_ns = 0;
   uint64_t end_ns = 0;
+  float occupancy = 0;  // 0: not known
 };
 
 // How a job ended. Immutable once it is in the table.

@@ -122,9 +122,11 @@ void ToProto(const JobSnapshot& job, v1::JobResult& result) {
   for (const NodeTime& time : job.outcome->timeline) {
     v1::NodeTiming& message = *result.add_timeline();
     message.set_node(time.node);
+    message.set_kind(time.kind);
     message.set_lane(time.lane);
     message.set_start_ns(time.start_ns);
     message.set_end_ns(time.end_ns);
+    message.set_occupancy(time.occupancy);
   }
 }
 
