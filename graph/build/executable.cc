@@ -42,7 +42,16 @@ struct SameSlot {
     return x.function.handle() == y.function.handle();
   }
   bool operator()(const cuda::MemcpyNode&, const cuda::MemcpyNode&) const { return true; }
-  bool operator()(const cuda::MemsetNode&, const cuda::MemsetNode&) const { return true; }
+  // What was captured stays as it is.
+  bool operator()(const LibraryOperation&, const LibraryOperation&) const { return false; }
+  // The driver changes no box once it is instantiated.
+  bool operator()(const cuda::BoxCopy& x, const cuda::BoxCopy& y) const { return x == y; }
+  // Of several rows it changes address and value alone.
+  bool operator()(const cuda::MemsetNode& x, const cuda::MemsetNode& y) const {
+    if (x.height != y.height || x.height == 1) return x.height == y.height;
+    return x.width == y.width && x.pitch_bytes == y.pitch_bytes &&
+           x.pattern.element_size == y.pattern.element_size;
+  }
   template <typename X, typename Y>
   bool operator()(const X&, const Y&) const {
     return false;  // of different kinds
@@ -71,6 +80,20 @@ NodeIndex OwnerOf(const OperationList& list, uint32_t position) {
   return NodeIndex(static_cast<uint32_t>(behind - list.first.begin()) - 1);
 }
 
+// Not reached: an executable with such an operation is not updatable.
+absl::Status NotUpdatable() { return WEFT_BUG("an operation that cannot be changed is changed"); }
+
+// Operations of a list, with those of the graphs that it runs.
+size_t CountOperations(const OperationList& list) {
+  size_t count = list.operations.size();
+  for (const GraphRun& run : list.runs) {
+    for (const GraphRun::Body& body : run.bodies) {
+      count += CountOperations(body.operations) + 2;  // NOLINT(misc-no-recursion): kMaxGraphDepth
+    }
+  }
+  return count;
+}
+
 // Changes the slot of one node in `exec`.
 struct Updater {
   cuda::GraphExec& exec;
@@ -87,6 +110,39 @@ struct Updater {
   absl::Status operator()(const cuda::MemsetNode& fill) const {
     return exec.UpdateMemset(node, fill);
   }
+  absl::Status operator()(const LibraryOperation&) const {
+    return WEFT_BUG("an executable with a captured call was to be changed");
+  }
+  absl::Status operator()(const cuda::BoxCopy&) const {
+    return WEFT_BUG("a box that differs was taken for one of the same structure");
+  }
+  absl::Status operator()(const cuda::Prefetch&) const {
+    return WEFT_BUG("a prefetch is in a graph");
+  }
+  absl::Status operator()(const cuda::ValueWaitNode&) const { return NotUpdatable(); }
+  absl::Status operator()(const RunOperation&) const { return NotUpdatable(); }
+};
+
+// The kinds of memory that a node without a kernel moves bytes between, and whether in rows: the
+// driver changes neither in an executable.
+struct MemoryOf {
+  const ir::Graph& graph;
+
+  uint32_t Kind(const ir::View& view) const {
+    return static_cast<uint32_t>(graph.buffer(view.buffer).memory);
+  }
+  uint32_t operator()(const ir::CopyOp& op) const {
+    return Kind(op.src) << 8 | Kind(op.dst) << 4 | uint32_t{op.box.has_value()};
+  }
+  uint32_t operator()(const ir::FillOp& op) const {
+    return Kind(op.dst) << 4 | uint32_t{op.rows.has_value()};
+  }
+  uint32_t operator()(const ir::UploadOp& op) const { return Kind(op.dst); }
+  uint32_t operator()(const ir::DownloadOp& op) const { return Kind(op.src); }
+  template <typename Other>
+  uint32_t operator()(const Other&) const {
+    return 0;
+  }
 };
 
 }  // namespace
@@ -97,11 +153,23 @@ uint64_t StructureHash(const ir::Graph& graph, const plan::Plan& plan) {
     const plan::PlannedNode& node = plan.nodes[i];
     if (node.is_no_op) continue;
     hash = absl::HashOf(hash, graph.nodes[i].op.index());
+    hash = absl::HashOf(hash, std::visit(MemoryOf{graph}, graph.nodes[i].op));
     for (const kernels::PhaseLaunch& phase : plan.LaunchesOf(node)) {
       hash = absl::HashOf(hash, phase.symbol);
     }
   }
   return hash;
+}
+
+bool IsUpdatable(const ir::Graph& graph, const plan::Plan& plan) {
+  for (size_t i = 0; i < plan.nodes.size(); ++i) {
+    const plan::PlannedNode& node = plan.nodes[i];
+    const ir::Operation& op = graph.nodes[i].op;
+    const bool is_call = std::holds_alternative<ir::LibraryOp>(op);
+    if (is_call && !node.is_no_op && node.launches.count == 0) return false;
+    if (std::holds_alternative<ir::SemaphoreWaitOp>(op) || !graph.CallsOf(op).empty()) return false;
+  }
+  return true;
 }
 
 Executable::Executable(OperationList operations, BuiltGraph built, cuda::GraphExec exec)
@@ -118,11 +186,17 @@ absl::StatusOr<std::unique_ptr<Executable>> Executable::Create(const BuildInput&
       new Executable(std::move(operations), std::move(built), std::move(exec)));
   executable->shape_ = ShapeOf(input.plan);
   executable->structure_hash_ = StructureHash(input.graph, input.plan);
+  executable->is_updatable_ = IsUpdatable(input.graph, input.plan);
   return executable;
 }
 
 absl::StatusOr<uint32_t> Executable::Update(const BuildInput& input) {
   WEFT_RETURN_IF_ERROR(CheckUsable());
+  if (!is_updatable_) {
+    return absl::FailedPreconditionError(
+        "an executable with captured calls, graphs of the job or waits cannot be changed; create a "
+        "new one");
+  }
   WEFT_ASSIGN_OR_RETURN(OperationList operations, ResolveOperations(input));
   if (StructureHash(input.graph, input.plan) != structure_hash_ || ShapeOf(input.plan) != shape_ ||
       !SameSlots(operations_.operations, operations.operations)) {
@@ -163,7 +237,8 @@ absl::Status Executable::CheckUsable() const {
 }
 
 size_t Executable::cost_bytes() const {
-  return nodes_.size() * kBytesPerNode + operations_.operations.size() * sizeof(Operation) +
+  return CountOperations(operations_) * kBytesPerNode +
+         operations_.operations.size() * sizeof(Operation) +
          operations_.parameter_words.size() * sizeof(uint64_t) + shape_.size() * sizeof(uint32_t);
 }
 

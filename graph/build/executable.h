@@ -29,6 +29,11 @@ namespace weft::build {
 // empty node). Only of use in this process. Linear; no driver call.
 uint64_t StructureHash(const ir::Graph& graph, const plan::Plan& plan);
 
+// False for plans with calls of libraries that are captured, with graphs of the job or with waits:
+// CUDA changes nothing that is captured, and bodies of conditional nodes in part only. Update refuses
+// them before the work of resolving them.
+bool IsUpdatable(const ir::Graph& graph, const plan::Plan& plan);
+
 // Thread safety: none; one caller at a time. The context outlives it. One launch runs at a time: a
 // second Launch waits on the device for the first.
 class Executable {
@@ -44,8 +49,8 @@ class Executable {
   // addresses, from the next launch on. Returns the number of operations that differed; each of
   // them is updated on its own, about 0.5 µs, which is less than recording the graph anew and
   // taking all of it over (0.7 µs for every node; H200, driver 580).
-  // Errors: FAILED_PRECONDITION when the structure differs (nothing was changed) or the driver
-  // refuses a change (broken): then create a new one.
+  // Errors: FAILED_PRECONDITION when the structure differs, or it is not updatable (nothing was
+  // changed), or the driver refuses a change (broken): then create a new one.
   absl::StatusOr<uint32_t> Update(const BuildInput& input);
 
   // Moves it to the device ahead of the first launch. Does not block.
@@ -54,6 +59,7 @@ class Executable {
   absl::Status Launch(const cuda::StreamRef& stream);
 
   uint64_t structure_hash() const { return structure_hash_; }
+  bool is_updatable() const { return is_updatable_; }
   size_t operation_count() const { return nodes_.size(); }
   // Memory of host and device that it is accounted with: an estimate from its size.
   size_t cost_bytes() const;
@@ -70,6 +76,7 @@ class Executable {
   cuda::GraphExec exec_;
   std::vector<uint32_t> shape_;  // the order, for an exact comparison
   uint64_t structure_hash_ = 0;
+  bool is_updatable_ = true;
   State state_ = State::kReady;
 };
 

@@ -1,8 +1,14 @@
 // Turns a plan into a CUDA Graph.
 //
-// Every operation (one phase of a kernel, a copy, a fill, an empty node) is one graph node. What
+// Every operation (one phase of a kernel, a copy, a fill, an empty node) is one graph node; a call of a
+// library is one too, a child graph of what the library put into a captured stream. What
 // orders them: the plan's event edges; the lane (a node follows the one before it in its lane); and
 // the phases of one kernel node, which are chained.
+//
+// A graph that a node runs becomes a part of the graph around it, node by node, and not a child graph
+// node: CUDA takes no conditional nodes in children, schedules a child's nodes as its parent's anyway,
+// and lets a node in a child be changed only by way of a handle to the child's copy. The bodies of a
+// conditional node are graphs of their own, which CUDA makes.
 #pragma once
 
 #include <vector>
@@ -24,5 +30,9 @@ struct BuiltGraph {
 // REQUIRES: `operations` is what ResolveOperations gives for `input`.
 // Errors: what the driver says, with the node's name in front.
 absl::StatusOr<BuiltGraph> BuildGraph(const BuildInput& input, const OperationList& operations);
+
+// A graph of what one node does that runs graphs. `run`: one of operations.runs.
+absl::StatusOr<cuda::Graph> BuildRun(const BuildInput& input, const OperationList& operations,
+                                     const GraphRun& run);
 
 }  // namespace weft::build

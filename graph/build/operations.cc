@@ -1,6 +1,7 @@
 #include "graph/build/operations.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -20,7 +21,9 @@ cuda::Dim3 ToCuda(const kernels::Dim3& dim) { return cuda::Dim3{dim.x, dim.y, di
 
 class Resolver {
  public:
-  explicit Resolver(const BuildInput& input) : input_(input) {}
+  explicit Resolver(const BuildInput& input) : Resolver(input, input) {}
+  // Of a graph of `job`, which may be `input` itself.
+  Resolver(const BuildInput& input, const BuildInput& job) : input_(input), job_(job) {}
 
   absl::StatusOr<OperationList> Run() {
     const size_t node_count = input_.graph.nodes.size();
@@ -51,6 +54,34 @@ class Resolver {
   absl::Status Add(const ir::KernelOp& op, const plan::PlannedNode& planned) {
     const auto launches = input_.plan.LaunchesOf(planned);
     if (launches.empty()) return Add(ir::EmptyOp{}, planned);
+    WEFT_ASSIGN_OR_RETURN(const ir::Slice parameters, AddParameters(op, planned));
+    return AddLaunches(launches, parameters);
+  }
+
+  // Either the library's or, where it has none, the launches of its twin.
+  absl::Status Add(const ir::LibraryOp& op, const plan::PlannedNode& planned) {
+    WEFT_ASSIGN_OR_RETURN(const ir::Slice parameters, AddParameters(op, planned));
+    std::vector<uint64_t> addresses(op.schema->arguments.size(), 0);
+    for (size_t i = 0; i < addresses.size(); ++i) {
+      const bool is_buffer = op.schema->arguments[i].buffer() != nullptr;
+      if (is_buffer) addresses[i] = list_.parameter_words[parameters.begin + i];
+    }
+    const LibraryRequest request{*op.schema, op.call, addresses,
+                                 input_.bindings.scratch + planned.workspace.offset,
+                                 planned.workspace.size};
+    WEFT_ASSIGN_OR_RETURN(std::shared_ptr<const cuda::LibraryCall> call,
+                          input_.resolver.ResolveLibrary(request));
+    if (call == nullptr) {
+      const auto launches = input_.plan.LaunchesOf(planned);
+      if (launches.empty()) return WEFT_BUG("a call has neither a library nor a kernel");
+      return AddLaunches(launches, parameters);
+    }
+    list_.operations.emplace_back(LibraryOperation{std::move(call), op.schema, parameters});
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<ir::Slice> AddParameters(const ir::KernelOp& op,
+                                          const plan::PlannedNode& planned) {
     std::vector<uint64_t> addresses;
     for (const ir::View& view : input_.graph.ViewsOf(op)) {
       WEFT_ASSIGN_OR_RETURN(const CUdeviceptr address, AddressOf(view));
@@ -63,6 +94,10 @@ class Resolver {
     const ir::Slice parameters{static_cast<uint32_t>(list_.parameter_words.size()),
                                static_cast<uint32_t>(pack.words.size())};
     list_.parameter_words.insert(list_.parameter_words.end(), pack.words.begin(), pack.words.end());
+    return parameters;
+  }
+
+  absl::Status AddLaunches(absl::Span<const kernels::PhaseLaunch> launches, ir::Slice parameters) {
     for (const kernels::PhaseLaunch& phase : launches) {
       WEFT_ASSIGN_OR_RETURN(const cuda::Function function, FunctionOf(phase));
       list_.operations.emplace_back(KernelOperation{
@@ -129,7 +164,17 @@ class Resolver {
   absl::Status Add(const ir::CopyOp& op, const plan::PlannedNode&) {
     WEFT_ASSIGN_OR_RETURN(const CUdeviceptr destination, AddressOf(op.dst));
     WEFT_ASSIGN_OR_RETURN(const CUdeviceptr source, AddressOf(op.src));
-    list_.operations.emplace_back(cuda::MemcpyNode{destination, source, op.src.range.size});
+    if (!op.box.has_value()) {
+      list_.operations.emplace_back(cuda::MemcpyNode{destination, source, op.src.range.size});
+      return absl::OkStatus();
+    }
+    const ir::CopyBox& box = *op.box;
+    list_.operations.emplace_back(
+        cuda::BoxCopy{.destination = {destination, box.dst_pitch_bytes, box.dst_slice_rows},
+                      .source = {source, box.src_pitch_bytes, box.src_slice_rows},
+                      .width_bytes = box.width_bytes,
+                      .rows = box.rows,
+                      .slices = box.slices});
     return absl::OkStatus();
   }
 
@@ -139,8 +184,26 @@ class Resolver {
     fill.destination = destination;
     fill.pattern = cuda::FillPattern{op.pattern, op.pattern_bytes};
     fill.width = op.dst.range.size / op.pattern_bytes;
+    if (op.rows.has_value()) {
+      fill.width = op.rows->width_bytes / op.pattern_bytes;
+      fill.height = op.rows->rows;
+      fill.pitch_bytes = op.rows->pitch_bytes;
+    }
     list_.operations.emplace_back(fill);
     return absl::OkStatus();
+  }
+
+  absl::Status Add(const ir::PrefetchOp& op, const plan::PlannedNode&) {
+    WEFT_ASSIGN_OR_RETURN(const CUdeviceptr address, AddressOf(op.view));
+    const bool to_device = op.to == ir::Location::kDevice;
+    list_.operations.emplace_back(cuda::Prefetch{
+        address, op.view.range.size, to_device ? cuda::Place::kDevice : cuda::Place::kHost});
+    return absl::OkStatus();
+  }
+
+  // Given when the graph was prepared.
+  absl::Status Add(const ir::AdviseOp&, const plan::PlannedNode& planned) {
+    return Add(ir::EmptyOp{}, planned);
   }
 
   absl::Status Add(const ir::UploadOp& op, const plan::PlannedNode& planned) {
@@ -156,21 +219,86 @@ class Resolver {
     return absl::OkStatus();
   }
 
+  absl::Status Add(const ir::GraphOp& op, const plan::PlannedNode& planned) {
+    return AddRun(GraphRun(), input_.graph.CallsOf(op), planned);
+  }
+
+  absl::Status Add(const ir::ConditionalOp& op, const plan::PlannedNode& planned) {
+    WEFT_ASSIGN_OR_RETURN(const CUdeviceptr value, AddressOf(op.value));
+    GraphRun run;
+    run.conditional = KindOf(op.kind);
+    // The handle is not known before the graph is built.
+    WEFT_ASSIGN_OR_RETURN(run.set_condition, OneThread("weft_set_condition", {0, value}));
+    return AddRun(std::move(run), input_.graph.CallsOf(op), planned);
+  }
+
+  absl::Status Add(const ir::SemaphoreWaitOp& op, const plan::PlannedNode&) {
+    WEFT_ASSIGN_OR_RETURN(const CUdeviceptr address, AddressOf(op.semaphore));
+    list_.operations.emplace_back(cuda::ValueWaitNode{address, op.value});
+    return absl::OkStatus();
+  }
+
+  absl::Status Add(const ir::SemaphoreSignalOp& op, const plan::PlannedNode&) {
+    WEFT_ASSIGN_OR_RETURN(const CUdeviceptr address, AddressOf(op.semaphore));
+    WEFT_ASSIGN_OR_RETURN(const KernelOperation signal,
+                          OneThread("weft_signal_u64", {address, op.value}));
+    list_.operations.emplace_back(signal);
+    return absl::OkStatus();
+  }
+
+  static cuda::ConditionalKind KindOf(ir::ConditionalOp::Kind kind) {
+    switch (kind) {
+      case ir::ConditionalOp::Kind::kIf:
+        return cuda::ConditionalKind::kIf;
+      case ir::ConditionalOp::Kind::kWhile:
+        return cuda::ConditionalKind::kWhile;
+      case ir::ConditionalOp::Kind::kSwitch:
+        return cuda::ConditionalKind::kSwitch;
+    }
+    return cuda::ConditionalKind::kIf;
+  }
+
+  // A launch of one thread of a kernel that is no kernel of jobs (kernels/builtin/flow.cu).
+  absl::StatusOr<KernelOperation> OneThread(const char* symbol,
+                                            std::initializer_list<uint64_t> words) {
+    KernelOperation operation;
+    WEFT_ASSIGN_OR_RETURN(operation.function, FunctionOf({symbol, {1, 1, 1}, {1, 1, 1}, 0}));
+    operation.grid = {1, 1, 1};
+    operation.block = {1, 1, 1};
+    operation.parameters = {static_cast<uint32_t>(list_.parameter_words.size()),
+                            static_cast<uint32_t>(words.size())};
+    list_.parameter_words.insert(list_.parameter_words.end(), words);
+    return operation;
+  }
+
+  absl::Status AddRun(GraphRun run, absl::Span<const ir::GraphCall> calls,
+                      const plan::PlannedNode& planned) {
+    for (const ir::GraphCall& call : calls) {
+      const ir::Graph& graph = job_.graph.graphs[call.graph];
+      Bindings bindings;
+      bindings.scratch = input_.bindings.scratch + planned.workspace.offset;
+      bindings.buffers.resize(graph.buffers.size());
+      const absl::Span<const ir::View> bound = input_.graph.BindingsOf(call);
+      for (size_t p = 0; p < bound.size(); ++p) {
+        WEFT_ASSIGN_OR_RETURN(bindings.buffers[graph.parameters[p].value()], AddressOf(bound[p]));
+      }
+      const BuildInput body{input_.context, graph, job_.plan.graphs[call.graph], bindings,
+                            input_.resolver};
+      // NOLINTNEXTLINE(misc-no-recursion): at most ir::kMaxGraphDepth levels
+      WEFT_ASSIGN_OR_RETURN(OperationList operations, Resolver(body, job_).Run());
+      run.bodies.push_back({call.graph, std::move(operations)});
+    }
+    list_.operations.emplace_back(RunOperation{static_cast<uint32_t>(list_.runs.size())});
+    list_.runs.push_back(std::move(run));
+    return absl::OkStatus();
+  }
+
   CUdeviceptr StagingOf(const plan::PlannedNode& planned) const {
     return input_.bindings.staging + planned.staging.offset;
   }
 
   absl::StatusOr<CUdeviceptr> AddressOf(const ir::View& view) const {
-    const uint32_t index = view.buffer.value();
-    if (!input_.graph.buffers[index].shared.has_value()) {
-      // A buffer of which no byte is used has no place; its address is passed but never followed.
-      const uint64_t offset = input_.plan.scratch.buffer_offsets[index].value_or(0);
-      return input_.bindings.scratch + offset + view.range.offset;
-    }
-    if (index >= input_.bindings.buffers.size()) {
-      return WEFT_BUG("a shared buffer of the job has no address");
-    }
-    return input_.bindings.buffers[index] + view.range.offset;
+    return build::AddressOf(input_, view);
   }
 
   struct Known {
@@ -200,11 +328,13 @@ class Resolver {
   }
 
   const BuildInput& input_;
+  const BuildInput& job_;
   OperationList list_;
   absl::flat_hash_map<std::string, Known> functions_;
 };
 
-absl::Span<const uint64_t> WordsOf(const OperationList& list, const KernelOperation& operation) {
+template <typename WithParameters>
+absl::Span<const uint64_t> WordsOf(const OperationList& list, const WithParameters& operation) {
   return absl::MakeConstSpan(list.parameter_words)
       .subspan(operation.parameters.begin, operation.parameters.count);
 }
@@ -219,17 +349,25 @@ struct Same {
     return x.function.handle() == y.function.handle() && x.grid == y.grid && x.block == y.block &&
            x.dynamic_shared_bytes == y.dynamic_shared_bytes && WordsOf(a, x) == WordsOf(b, y);
   }
+  bool operator()(const LibraryOperation& x, const LibraryOperation& y) const {
+    return x.schema == y.schema && WordsOf(a, x) == WordsOf(b, y);
+  }
   bool operator()(const cuda::MemcpyNode& x, const cuda::MemcpyNode& y) const {
     return x.destination == y.destination && x.source == y.source && x.size_bytes == y.size_bytes;
   }
+  bool operator()(const cuda::BoxCopy& x, const cuda::BoxCopy& y) const { return x == y; }
+  bool operator()(const cuda::Prefetch& x, const cuda::Prefetch& y) const { return x == y; }
   bool operator()(const cuda::MemsetNode& x, const cuda::MemsetNode& y) const {
     return x.destination == y.destination && x.pattern.value == y.pattern.value &&
            x.pattern.element_size == y.pattern.element_size && x.width == y.width &&
            x.height == y.height && x.pitch_bytes == y.pitch_bytes;
   }
+  bool operator()(const cuda::ValueWaitNode& x, const cuda::ValueWaitNode& y) const {
+    return x.address == y.address && x.value == y.value;
+  }
   template <typename X, typename Y>
   bool operator()(const X&, const Y&) const {
-    return false;  // of different kinds
+    return false;  // of different kinds, or runs of graphs, which are never compared
   }
 };
 
@@ -237,6 +375,12 @@ struct Same {
 
 absl::StatusOr<OperationList> ResolveOperations(const BuildInput& input) {
   return Resolver(input).Run();
+}
+
+LaunchOf::LaunchOf(const OperationList& list, const KernelOperation& operation,
+                   const cuda::ConditionalHandle& handle)
+    : LaunchOf(list, operation) {
+  params_[0] = const_cast<CUgraphConditionalHandle*>(&handle.value);
 }
 
 LaunchOf::LaunchOf(const OperationList& list, const KernelOperation& operation) {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -12,7 +14,10 @@
 #include "absl/types/span.h"
 #include "base/ids.h"
 #include "cuda/graph.h"
+#include "cuda/library_call.h"
+#include "cuda/managed_memory.h"
 #include "cuda/module.h"
+#include "cuda/pitched.h"
 #include "graph/build/bindings.h"
 
 namespace weft::build {
@@ -28,7 +33,23 @@ struct KernelOperation {
   ir::Slice parameters;  // in OperationList::parameter_words: one word a parameter
 };
 
-using Operation = std::variant<EmptyOperation, KernelOperation, cuda::MemcpyNode, cuda::MemsetNode>;
+// A call of a library, which holds what it uses on the device as long as the operation lives.
+struct LibraryOperation {
+  std::shared_ptr<const cuda::LibraryCall> call;
+  const kernels::KernelSchema* schema = nullptr;
+  ir::Slice parameters;  // in OperationList::parameter_words: what tells it from other calls
+};
+
+// A node that runs graphs of the job; what they do is in OperationList::runs.
+struct RunOperation {
+  uint32_t run = 0;
+};
+
+using Operation =
+    std::variant<EmptyOperation, KernelOperation, cuda::MemcpyNode, cuda::BoxCopy, cuda::MemsetNode,
+                 cuda::Prefetch, LibraryOperation, cuda::ValueWaitNode, RunOperation>;
+
+struct GraphRun;
 
 // Thread safety: values. Cost: about 100 bytes an operation.
 struct OperationList {
@@ -36,12 +57,27 @@ struct OperationList {
   std::vector<uint32_t> first = {
       0};  // by NodeIndex: where its operations begin; and the end of all
   std::vector<uint64_t> parameter_words;
+  std::vector<GraphRun> runs;
 
   // REQUIRES: `node` is one of the plan's. Never empty.
   ir::Slice OfNode(NodeIndex node) const {
     const uint32_t begin = first[node.value()];
     return ir::Slice{begin, first[node.value() + 1] - begin};
   }
+};
+
+// What a node that runs graphs does.
+struct GraphRun {
+  // Conditional: the graphs are the bodies of a conditional node, and before it (of a WHILE at the end
+  // of the body, too) `set_condition` makes a value in memory its condition: a kernel whose first
+  // parameter is the node's handle. Else there is one graph, which runs in place.
+  std::optional<cuda::ConditionalKind> conditional;
+  KernelOperation set_condition;
+  struct Body {
+    uint32_t graph = 0;        // in ir::Graph::graphs of the job
+    OperationList operations;  // with the addresses of this run
+  };
+  std::vector<Body> bodies;
 };
 
 // Errors: those of `input.resolver` and of the driver, with the node's name in front. Calls the
@@ -53,6 +89,9 @@ absl::StatusOr<OperationList> ResolveOperations(const BuildInput& input);
 class LaunchOf {
  public:
   LaunchOf(const OperationList& list, const KernelOperation& operation);
+  // With the handle of a conditional node as its first parameter.
+  LaunchOf(const OperationList& list, const KernelOperation& operation,
+           const cuda::ConditionalHandle& handle);
   LaunchOf(const LaunchOf&) = delete;
   LaunchOf& operator=(const LaunchOf&) = delete;
   const cuda::KernelLaunch& launch() const { return launch_; }

@@ -7,7 +7,10 @@
 
 #include "base/error_context.h"
 #include "base/status_macros.h"
+#include "cuda/graph.h"
 #include "cuda/memory.h"
+#include "cuda/nvtx.h"
+#include "graph/build/graph_builder.h"
 #include "graph/build/operations.h"
 
 namespace weft::build {
@@ -17,6 +20,7 @@ namespace {
 struct Issuer {
   const cuda::StreamRef& stream;
   const OperationList& list;
+  std::vector<cuda::GraphExec>& runs;
 
   absl::Status operator()(const EmptyOperation&) const { return absl::OkStatus(); }
   absl::Status operator()(const KernelOperation& kernel) const {
@@ -26,9 +30,38 @@ struct Issuer {
     return cuda::CopyAsync(stream, copy.destination, copy.source, copy.size_bytes);
   }
   absl::Status operator()(const cuda::MemsetNode& fill) const {
-    return cuda::FillAsync(stream, fill.destination, fill.pattern, fill.width);
+    return cuda::FillRowsAsync(
+        stream, {fill.destination, fill.pattern, fill.width, fill.height, fill.pitch_bytes});
   }
+  absl::Status operator()(const cuda::BoxCopy& copy) const {
+    return cuda::CopyBoxAsync(stream, copy);
+  }
+  absl::Status operator()(const cuda::Prefetch& prefetch) const {
+    return cuda::PrefetchAsync(stream, prefetch);
+  }
+  absl::Status operator()(const LibraryOperation& library) const {
+    return library.call->Enqueue(stream);
+  }
+  absl::Status operator()(const cuda::ValueWaitNode& wait) const {
+    return stream.WaitValue64(wait.address, wait.value, cuda::WaitCondition::kGreaterOrEqual);
+  }
+  absl::Status operator()(const RunOperation& run) const { return runs[run.run].Launch(stream); }
 };
+
+// NodeSpan::occupancy of a node with these operations. What cannot be asked is not known: it is no
+// reason to refuse the job.
+double OccupancyOf(absl::Span<const Operation> operations) {
+  double least = 0;
+  for (const Operation& operation : operations) {
+    const auto* kernel = std::get_if<KernelOperation>(&operation);
+    if (kernel == nullptr) continue;
+    const uint32_t threads = kernel->block.x * kernel->block.y * kernel->block.z;
+    const double occupancy =
+        kernel->function.Occupancy(threads, kernel->dynamic_shared_bytes).value_or(0.0);
+    if (least == 0 || occupancy < least) least = occupancy;
+  }
+  return least;
+}
 
 }  // namespace
 
@@ -41,9 +74,14 @@ struct StreamRunner::State {
     ir::Slice waits;                      // in waits
     std::optional<uint32_t> start_event;  // recorded before its operations, for timing
     std::optional<uint32_t> end_event;    // recorded behind them
+    double occupancy = 0;                 // NodeSpan::occupancy; only with timing
   };
 
   OperationList operations;
+  // Nodes that run graphs, by position in operations.runs: a graph of its own each, launched into the
+  // stream of its lane. The recorded ones have the handles of conditional nodes.
+  std::vector<cuda::Graph> run_graphs;
+  std::vector<cuda::GraphExec> runs;
   std::vector<std::string> names;  // of nodes, for errors
   std::vector<Step> steps;         // in the plan's order
   std::vector<uint32_t> step_of;   // by NodeIndex
@@ -67,9 +105,10 @@ struct StreamRunner::State {
   }
 
   absl::Status AddStep(const BuildInput& input, NodeIndex node);
+  absl::Status MakeRuns(const BuildInput& input);
   absl::Status MakeStreams(const cuda::Context& context, uint32_t lane_count);
   absl::Status Begin(const cuda::StreamRef& origin) const;
-  absl::Status Issue(const Step& step, const cuda::StreamRef& stream) const;
+  absl::Status Issue(const Step& step, const cuda::StreamRef& stream);
   absl::Status Join(size_t stream, const cuda::StreamRef& origin) const;
   // The run's status: `issued`, or the first error after it.
   absl::Status End(const cuda::StreamRef& origin, absl::Status issued) const;
@@ -91,12 +130,24 @@ absl::Status StreamRunner::State::AddStep(const BuildInput& input, NodeIndex nod
   const bool is_timed = timing == Timing::kPerNode;
   if (is_timed) {
     WEFT_ASSIGN_OR_RETURN(step.start_event, AddEvent(input.context));
+    step.occupancy = OccupancyOf(absl::MakeConstSpan(operations.operations)
+                                     .subspan(step.operations.begin, step.operations.count));
   }
   if (is_timed || planned.has_waiters) {
     WEFT_ASSIGN_OR_RETURN(step.end_event, AddEvent(input.context));
   }
   step_of[node.value()] = static_cast<uint32_t>(steps.size());
   steps.push_back(step);
+  return absl::OkStatus();
+}
+
+absl::Status StreamRunner::State::MakeRuns(const BuildInput& input) {
+  for (const GraphRun& run : operations.runs) {
+    WEFT_ASSIGN_OR_RETURN(cuda::Graph graph, BuildRun(input, operations, run));
+    WEFT_ASSIGN_OR_RETURN(cuda::GraphExec exec, graph.Instantiate());
+    run_graphs.push_back(std::move(graph));
+    runs.push_back(std::move(exec));
+  }
   return absl::OkStatus();
 }
 
@@ -124,14 +175,14 @@ absl::Status StreamRunner::State::Begin(const cuda::StreamRef& origin) const {
   return absl::OkStatus();
 }
 
-absl::Status StreamRunner::State::Issue(const Step& step, const cuda::StreamRef& stream) const {
+absl::Status StreamRunner::State::Issue(const Step& step, const cuda::StreamRef& stream) {
   for (uint32_t i = step.waits.begin; i < step.waits.begin + step.waits.count; ++i) {
     WEFT_RETURN_IF_ERROR(stream.Wait(events[waits[i]].ref()));
   }
   if (step.start_event) WEFT_RETURN_IF_ERROR(stream.Record(events[*step.start_event].ref()));
   const uint32_t end = step.operations.begin + step.operations.count;
   for (uint32_t i = step.operations.begin; i < end; ++i) {
-    WEFT_RETURN_IF_ERROR(std::visit(Issuer{stream, operations}, operations.operations[i]));
+    WEFT_RETURN_IF_ERROR(std::visit(Issuer{stream, operations, runs}, operations.operations[i]));
   }
   if (step.end_event) WEFT_RETURN_IF_ERROR(stream.Record(events[*step.end_event].ref()));
   return absl::OkStatus();
@@ -163,6 +214,7 @@ absl::StatusOr<std::unique_ptr<StreamRunner>> StreamRunner::Create(const BuildIn
   auto state = std::make_unique<State>();
   state->timing = timing;
   WEFT_ASSIGN_OR_RETURN(state->operations, ResolveOperations(input));
+  WEFT_RETURN_IF_ERROR(state->MakeRuns(input));
   WEFT_RETURN_IF_ERROR(state->MakeStreams(input.context, input.plan.lane_count()));
   state->step_of.resize(input.plan.nodes.size());
   state->steps.reserve(input.plan.nodes.size());
@@ -178,8 +230,9 @@ absl::Status StreamRunner::Run(const cuda::StreamRef& origin) {
   WEFT_RETURN_IF_ERROR(state_->Begin(origin));
   absl::Status status;
   for (const State::Step& step : state_->steps) {
-    status = WithContext(state_->Issue(step, state_->StreamOf(step.lane, origin)),
-                         {"", state_->names[step.node.value()], ""});
+    const std::string& name = state_->names[step.node.value()];
+    const cuda::NvtxRange range(name.c_str());
+    status = WithContext(state_->Issue(step, state_->StreamOf(step.lane, origin)), {"", name, ""});
     if (!status.ok()) break;
   }
   return state_->End(origin, std::move(status));
@@ -197,7 +250,7 @@ absl::StatusOr<std::vector<NodeSpan>> StreamRunner::Timeline() const {
     WEFT_ASSIGN_OR_RETURN(const int64_t end_ns,
                           cuda::ElapsedNs(begin, state_->events[*step.end_event].ref()));
     spans.push_back(NodeSpan{step.node, step.lane, static_cast<uint64_t>(start_ns),
-                             static_cast<uint64_t>(end_ns)});
+                             static_cast<uint64_t>(end_ns), step.occupancy});
   }
   return spans;
 }

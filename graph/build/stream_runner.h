@@ -20,6 +20,9 @@ struct NodeSpan {
   LaneId lane;
   uint64_t start_ns = 0;  // from the start of the run
   uint64_t end_ns = 0;
+  // Of a kernel: its theoretical occupancy (cuda::Function::Occupancy); of one in several phases,
+  // the least. 0: no kernel, or not known.
+  double occupancy = 0;
 };
 
 enum class Timing {

@@ -10,6 +10,7 @@
 #include "cuda/device_info.h"
 #include "cuda/driver.h"
 #include "server/executor/device_compiler.h"
+#include "server/executor/device_functions.h"
 #include "server/executor/module_store.h"
 #include "server/executor/user_modules.h"
 
@@ -34,6 +35,8 @@ class DeviceEnvironment {
   const cuda::Context& context() const { return context_; }
   const cuda::DeviceInfo& info() const { return info_; }
   ModuleStore& modules() { return modules_; }
+  // Built-in kernels and calls of libraries.
+  DeviceFunctions& functions() { return functions_; }
   UserModuleStore& user_modules() { return user_modules_; }
 
  private:
@@ -43,12 +46,16 @@ class DeviceEnvironment {
         info_(std::move(info)),
         context_(std::move(context)),
         modules_(context_),
+        functions_(context_,
+                   info_.is_cpu ? DeviceFunctions::Device::kCpu : DeviceFunctions::Device::kGpu,
+                   modules_),
         user_modules_(context_, [this] { return MakeDeviceCompiler(info_); }) {}
 
   const std::unique_ptr<const cuda::Driver> driver_;
   const cuda::DeviceInfo info_;
   const cuda::Context context_;
   ModuleStore modules_;
+  DeviceFunctions functions_;
   UserModuleStore user_modules_;
 };
 

@@ -36,6 +36,8 @@ v1::DeviceLimits ToDeviceLimits(const cuda::DeviceInfo& info) {
   limits.set_async_engine_count(info.async_engine_count);
   limits.set_driver_version(static_cast<uint32_t>(info.driver_version));
   limits.set_allocation_granularity_bytes(info.allocation_granularity_bytes);
+  limits.set_max_pitch_bytes(info.max_pitch_bytes);
+  limits.set_concurrent_managed_access(info.concurrent_managed_access);
   return limits;
 }
 
@@ -59,6 +61,8 @@ cuda::DeviceInfo FromDeviceLimits(const v1::DeviceLimits& limits) {
   info.async_engine_count = limits.async_engine_count();
   info.driver_version = static_cast<int>(limits.driver_version());
   info.allocation_granularity_bytes = limits.allocation_granularity_bytes();
+  info.max_pitch_bytes = limits.max_pitch_bytes();
+  info.concurrent_managed_access = limits.concurrent_managed_access();
   return info;
 }
 

@@ -53,6 +53,12 @@ absl::Status BadTransferError(const ByteRange& device, uint64_t offset_bytes, ui
       offset_bytes, " of the transfer area of ", area_bytes, " bytes: out of range"));
 }
 
+absl::Status NoRoomForManagedError(uint64_t needed_bytes, uint64_t free_bytes) {
+  return absl::ResourceExhaustedError(
+      absl::StrCat("the managed buffers of the job need ", needed_bytes, " bytes; the device has ",
+                   free_bytes, " free. Use smaller buffers, or delete buffers of the server"));
+}
+
 absl::Status UnknownSymbolError(absl::string_view symbol) {
   return absl::NotFoundError(
       absl::StrCat("no loaded kernel image has the function \"", symbol,
@@ -66,6 +72,21 @@ absl::Status ModuleRefusedError(absl::string_view module, const absl::Status& ca
           "module \"", module, "\": ", cause.message(),
           "; build it for the device's architecture (weft devices shows it) with a toolkit "
           "that the driver knows, or bring the source"));
+}
+
+absl::Status LibraryMissingError(const LibraryToInstall& library, const absl::Status& cause) {
+  return absl::FailedPreconditionError(
+      absl::StrCat("the call needs ", library.library, ", which cannot be used: ", cause.message(),
+                   "; install the package ", library.package,
+                   " of the CUDA Toolkit on the server's machine, or set ", library.variable,
+                   " to the library's file in weftd's environment"));
+}
+
+absl::Status LibraryRefusesError(absl::string_view call, absl::string_view library,
+                                 const absl::Status& cause) {
+  return absl::Status(cause.code(), absl::StrCat(library, " cannot carry out ", call,
+                                                 " with these arguments: ", cause.message(),
+                                                 "; choose other types, extents or strides"));
 }
 
 absl::Status KernelFaultError(const absl::Status& cause, const FaultSuspects& suspects) {

@@ -29,12 +29,28 @@ absl::Status GraphRetiredError(GraphId graph);
 absl::Status UnboundBufferError(absl::string_view buffer);
 absl::Status BadTransferError(const ByteRange& device, uint64_t offset_bytes, uint64_t area_bytes);
 
+// The managed buffers of a job are more than the device has free.
+absl::Status NoRoomForManagedError(uint64_t needed_bytes, uint64_t free_bytes);
+
 // A kernel that none of the loaded images has.
 absl::Status UnknownSymbolError(absl::string_view symbol);
 
 // The driver does not load a module of a job: code for another architecture or of a newer toolkit,
 // or damaged.
 absl::Status ModuleRefusedError(absl::string_view module, const absl::Status& cause);
+
+// A library of the CUDA Toolkit.
+struct LibraryToInstall {
+  absl::string_view library;
+  absl::string_view package;   // without its version
+  absl::string_view variable;  // that names its file
+};
+// A library that a call needs cannot be loaded, or is of another version.
+absl::Status LibraryMissingError(const LibraryToInstall& library, const absl::Status& cause);
+// A library that is there does not make the call ready: it has no code for such arguments, or needs
+// more workspace than the plan has.
+absl::Status LibraryRefusesError(absl::string_view call, absl::string_view library,
+                                 const absl::Status& cause);
 
 // What is known about who brought the context down.
 struct FaultSuspects {

@@ -31,10 +31,12 @@ void FillTimeline(const LaunchReport& report, const GraphFacts& facts,
     ::weft::v1::NodeTiming* timing = response.add_timeline();
     if (span.node.value() < facts.node_names.size()) {
       timing->set_node(facts.node_names[span.node.value()]);
+      timing->set_kind(facts.node_kinds[span.node.value()]);
     }
     timing->set_lane(span.lane.value());
     timing->set_start_ns(span.start_ns);
     timing->set_end_ns(span.end_ns);
+    timing->set_occupancy(static_cast<float>(span.occupancy));
   }
 }
 

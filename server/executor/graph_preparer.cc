@@ -1,9 +1,12 @@
 #include "server/executor/graph_preparer.h"
 
+#include <algorithm>
 #include <limits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
@@ -61,6 +64,7 @@ ir::Limits NoLimits() {
   limits.max_buffers = std::numeric_limits<uint32_t>::max();
   limits.max_arguments = std::numeric_limits<uint32_t>::max();
   limits.max_output_bytes = std::numeric_limits<uint64_t>::max();
+  limits.max_pinned_bytes = std::numeric_limits<uint64_t>::max();
   limits.max_after = std::numeric_limits<uint32_t>::max();
   return limits;
 }
@@ -108,6 +112,23 @@ absl::Status BindBuffers(const ir::Graph& graph, const v1::PrepareRequest& reque
   return absl::OkStatus();
 }
 
+// Page-locked memory, of zeros.
+absl::Status MakeHostMemory(const cuda::Context& context, const char* name, uint64_t size_bytes,
+                            transport::SharedMemory& memory,
+                            std::optional<cuda::PinnedHost>& pinned) {
+  WEFT_ASSIGN_OR_RETURN(memory,
+                        transport::SharedMemory::Create(name, AlignUp(size_bytes, kPageBytes)));
+  WEFT_ASSIGN_OR_RETURN(pinned, cuda::PinnedHost::Register(context, memory.data(), memory.size()));
+  return absl::OkStatus();
+}
+
+// More than is free would be paged in and out during the run, at the price of everyone's bandwidth.
+absl::StatusOr<cuda::ManagedMemory> MakeManaged(const cuda::Context& context, uint64_t size_bytes) {
+  WEFT_ASSIGN_OR_RETURN(const cuda::MemoryInfo info, cuda::QueryMemory(context));
+  if (size_bytes > info.free_bytes) return NoRoomForManagedError(size_bytes, info.free_bytes);
+  return cuda::ManagedMemory::Create(context, size_bytes);
+}
+
 absl::Status MakeMemory(const cuda::Context& context, const plan::Plan& plan,
                         build::Bindings& bindings, PreparedGraph::Memory& memory) {
   if (plan.scratch.size_bytes > 0) {
@@ -115,24 +136,54 @@ absl::Status MakeMemory(const cuda::Context& context, const plan::Plan& plan,
     bindings.scratch = memory.scratch->address();
   }
   if (plan.staging_bytes > 0) {
-    WEFT_ASSIGN_OR_RETURN(
-        memory.staging,
-        transport::SharedMemory::Create("weft-staging", AlignUp(plan.staging_bytes, kPageBytes)));
-    WEFT_ASSIGN_OR_RETURN(memory.pinned, cuda::PinnedHost::Register(context, memory.staging.data(),
-                                                                    memory.staging.size()));
+    WEFT_RETURN_IF_ERROR(
+        MakeHostMemory(context, "weft-staging", plan.staging_bytes, memory.staging, memory.pinned));
     bindings.staging = memory.pinned->device_address();
   }
+  if (plan.pinned_bytes > 0) {
+    WEFT_RETURN_IF_ERROR(
+        MakeHostMemory(context, "weft-pinned", plan.pinned_bytes, memory.host, memory.host_pinned));
+    bindings.pinned = memory.host_pinned->device_address();
+  }
+  if (plan.managed_bytes > 0) {
+    WEFT_ASSIGN_OR_RETURN(memory.managed, MakeManaged(context, plan.managed_bytes));
+    bindings.managed = memory.managed->address();
+  }
   return absl::OkStatus();
+}
+
+// Whether a node launches kernels that may fault. `graphs`: whether those of the job do.
+bool LaunchesKernels(const ir::Graph& graph, const ir::Node& node,
+                     const std::vector<bool>& graphs) {
+  const absl::Span<const ir::GraphCall> calls = graph.CallsOf(node.op);
+  if (std::any_of(calls.begin(), calls.end(),
+                  [&graphs](const ir::GraphCall& call) { return graphs[call.graph]; })) {
+    return true;
+  }
+  const bool launches = std::holds_alternative<ir::KernelOp>(node.op) ||
+                        std::holds_alternative<ir::UserKernelOp>(node.op) ||
+                        std::holds_alternative<ir::LibraryOp>(node.op);
+  return launches && !ir::IsNoOp(node.op);
+}
+bool LaunchesKernels(const ir::Graph& graph, const std::vector<bool>& graphs) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                     [&](const ir::Node& node) { return LaunchesKernels(graph, node, graphs); });
 }
 
 GraphFacts FactsOf(const ir::Graph& graph) {
   GraphFacts facts;
   facts.job = graph.name;
+  // Where a kernel of a graph that a node runs faults, the node is the suspect.
+  std::vector<bool> graph_launches;
+  for (const ir::Graph& part : graph.graphs) {
+    graph_launches.push_back(LaunchesKernels(part, graph_launches));
+  }
   for (const ir::Node& node : graph.nodes) {
-    if (graph.options.timeline == ir::Timeline::kCollect) facts.node_names.push_back(node.name);
-    const bool launches = std::holds_alternative<ir::KernelOp>(node.op) ||
-                          std::holds_alternative<ir::UserKernelOp>(node.op);
-    if (!launches || ir::IsNoOp(node.op)) continue;
+    if (graph.options.timeline == ir::Timeline::kCollect) {
+      facts.node_names.push_back(node.name);
+      facts.node_kinds.emplace_back(ir::KindName(node.op));
+    }
+    if (!LaunchesKernels(graph, node, graph_launches)) continue;
     ++facts.kernel_node_count;
     if (facts.kernel_nodes.size() < kMaxSuspects) facts.kernel_nodes.push_back(node.name);
   }
@@ -151,6 +202,7 @@ absl::StatusOr<std::unique_ptr<GraphPreparer>> GraphPreparer::Create(
 
 absl::StatusOr<std::unique_ptr<build::Executable>> GraphPreparer::MakeExecutable(
     const build::BuildInput& input) {
+  if (!build::IsUpdatable(input.graph, input.plan)) return build::Executable::Create(input);
   const uint64_t structure = build::StructureHash(input.graph, input.plan);
   std::unique_ptr<build::Executable> kept;
   {
@@ -183,6 +235,7 @@ absl::StatusOr<std::shared_ptr<PreparedGraph>> GraphPreparer::Prepare(
   WEFT_ASSIGN_OR_RETURN(const ir::Graph graph, ReadGraph(request.job(), device_));
   WEFT_ASSIGN_OR_RETURN(const plan::Plan plan, MakePlan(graph, device_, request));
   GraphFacts facts = FactsOf(graph);
+  facts.label = request.label();
   build::Bindings bindings;
   PreparedGraph::Memory memory;
   WEFT_RETURN_IF_ERROR(BindBuffers(graph, request, bindings, facts));
@@ -190,6 +243,7 @@ absl::StatusOr<std::shared_ptr<PreparedGraph>> GraphPreparer::Prepare(
   JobFunctions functions(resolver_, memory.modules);
   WEFT_RETURN_IF_ERROR(MakeMemory(context_, plan, bindings, memory));
   const build::BuildInput input{context_, graph, plan, bindings, functions};
+  WEFT_RETURN_IF_ERROR(build::GiveAdvice(input));
   WEFT_ASSIGN_OR_RETURN(std::unique_ptr<GraphRunner> runner, MakeRunner(input));
   return std::make_shared<PreparedGraph>(GraphId(request.graph_id()), std::move(facts),
                                          std::move(memory), std::move(runner));
@@ -197,7 +251,7 @@ absl::StatusOr<std::shared_ptr<PreparedGraph>> GraphPreparer::Prepare(
 
 void GraphPreparer::Recycle(PreparedGraph& graph) {
   std::unique_ptr<build::Executable> executable = graph.TakeExecutable();
-  if (executable == nullptr) return;
+  if (executable == nullptr || !executable->is_updatable()) return;
   const absl::MutexLock lock(&mutex_);
   cache_.Put(std::move(executable));
 }

@@ -22,6 +22,14 @@ absl::Status ModuleStore::Load(const std::string& name, const std::string& image
   return absl::OkStatus();
 }
 
+bool ModuleStore::IsLoaded(const std::string& name) {
+  const absl::MutexLock lock(&mutex_);
+  for (const Entry& entry : modules_) {
+    if (entry.name == name) return true;
+  }
+  return false;
+}
+
 absl::StatusOr<cuda::Function> ModuleStore::Resolve(const std::string& symbol) {
   const absl::MutexLock lock(&mutex_);
   if (const auto it = functions_.find(symbol); it != functions_.end()) return it->second;

@@ -28,6 +28,8 @@ class ModuleStore final : public build::FunctionResolver {
   // Errors: those of cuda::Module::Load, with the name.
   absl::Status Load(const std::string& name, const std::string& image);
 
+  bool IsLoaded(const std::string& name);
+
   // The function of the first loaded image that has it; cached. NOT_FOUND.
   absl::StatusOr<cuda::Function> Resolve(const std::string& symbol) override;
 

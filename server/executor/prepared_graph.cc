@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "cuda/nvtx.h"
 #include "server/executor/errors.h"
 
 namespace weft::executor {
@@ -23,6 +24,11 @@ absl::Status PreparedGraph::Begin() {
   if (state_ == State::kRetired) return GraphRetiredError(id_);
   state_ = State::kInFlight;
   return absl::OkStatus();
+}
+
+absl::Status PreparedGraph::Enqueue(const cuda::StreamRef& stream) {
+  const cuda::NvtxRange range(facts_.label.empty() ? "job" : facts_.label.c_str());
+  return runner_->Launch(stream);
 }
 
 void PreparedGraph::End(absl::Status status, std::string node) {

@@ -18,6 +18,7 @@
 #include "absl/synchronization/mutex.h"
 #include "base/byte_range.h"
 #include "base/ids.h"
+#include "cuda/managed_memory.h"
 #include "cuda/memory.h"
 #include "cuda/stream.h"
 #include "graph/build/executable.h"
@@ -46,9 +47,11 @@ class GraphRunner {
 // What the launch loop and the reports need to know of the job.
 struct GraphFacts {
   std::string job;                        // its name
+  std::string label;                      // PrepareRequest.label, for profilers alone
   std::vector<std::string> kernel_nodes;  // names of the first few
   uint64_t kernel_node_count = 0;
   std::vector<std::string> node_names;  // all, in program order; only with a timeline
+  std::vector<std::string> node_kinds;  // of the same (ir::KindName)
   std::vector<ByteRange> buffers;       // device addresses of shared buffers that it uses
 };
 
@@ -69,7 +72,10 @@ class PreparedGraph {
     std::optional<DeviceRegion> scratch;
     transport::SharedMemory staging;
     std::optional<cuda::PinnedHost> pinned;  // of `staging`
-    UserModules modules;                     // the code of its own kernels
+    transport::SharedMemory host;            // of the pinned buffers
+    std::optional<cuda::PinnedHost> host_pinned;
+    std::optional<cuda::ManagedMemory> managed;
+    UserModules modules;  // the code of its own kernels
   };
 
   PreparedGraph(GraphId id, GraphFacts facts, Memory memory, std::unique_ptr<GraphRunner> runner);
@@ -85,7 +91,7 @@ class PreparedGraph {
 
   // FAILED_PRECONDITION: in flight, or retired.
   absl::Status Begin();
-  absl::Status Enqueue(const cuda::StreamRef& stream) { return runner_->Launch(stream); }
+  absl::Status Enqueue(const cuda::StreamRef& stream);
   // The launch has ended so; `node`: the one at fault, where known.
   void End(absl::Status status, std::string node = "");
 

@@ -21,10 +21,14 @@ using Proto = ::weft::v1::Module;
 // By module: the kernels that nodes launch; sorted, unique.
 std::vector<std::vector<std::string>> EntriesOf(const ir::Graph& graph) {
   std::vector<std::vector<std::string>> entries(graph.modules.size());
-  for (const ir::Node& node : graph.nodes) {
-    const auto* op = std::get_if<ir::UserKernelOp>(&node.op);
-    if (op != nullptr) entries[op->module].push_back(op->entry);
-  }
+  const auto add = [&entries](const ir::Graph& part) {
+    for (const ir::Node& node : part.nodes) {
+      const auto* op = std::get_if<ir::UserKernelOp>(&node.op);
+      if (op != nullptr) entries[op->module].push_back(op->entry);
+    }
+  };
+  for (const ir::Graph& part : graph.graphs) add(part);
+  add(graph);
   for (std::vector<std::string>& list : entries) {
     std::sort(list.begin(), list.end());
     list.erase(std::unique(list.begin(), list.end()), list.end());

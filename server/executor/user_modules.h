@@ -92,7 +92,7 @@ class UserModuleStore {
   std::unique_ptr<const kernels::Compiler> compiler_ ABSL_GUARDED_BY(compiler_mutex_);
 };
 
-// The kernels of a job: built-in ones, and those of its modules.
+// The kernels of a job: built-in ones, calls of libraries, and those of its modules.
 // Thread safety: one thread. References outlive it.
 class JobFunctions final : public build::FunctionResolver {
  public:
@@ -103,6 +103,10 @@ class JobFunctions final : public build::FunctionResolver {
     return builtin_.Resolve(symbol);
   }
   absl::StatusOr<cuda::Function> ResolveUser(uint32_t module, const std::string& entry) override;
+  absl::StatusOr<std::shared_ptr<const cuda::LibraryCall>> ResolveLibrary(
+      const build::LibraryRequest& request) override {
+    return builtin_.ResolveLibrary(request);
+  }
 
  private:
   build::FunctionResolver& builtin_;

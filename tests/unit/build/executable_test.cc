@@ -19,6 +19,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsNull;
+using testing::IsOkAndHolds;
 using ::testing::NotNull;
 using testing::StatusIs;
 
@@ -136,6 +137,62 @@ TEST(StructureHashTest, IgnoresScalarsAndSizesButNotOrderAndKernels) {
   EXPECT_EQ(hash("affine", 1, 1, 0), hash("affine", 7, 2, 0));
   EXPECT_NE(hash("affine", 1, 1, 0), hash("meet", 1, 1, 0));
   EXPECT_NE(hash("affine", 1, 1, 0), hash("affine", 0, 1, 0));
+}
+
+TEST_F(ExecutableTest, WhatIsCapturedIsLaunchedAgainButNotUpdated) {
+  TestGraph graph;
+  const BufferIndex x = graph.Shared(1);
+  graph.Library(x, 2, 1, 0);
+  const Bindings bindings = device_->Bind(graph);
+  ASSERT_OK(device_->Write(bindings.buffers[0], {1}));
+  EXPECT_FALSE(IsUpdatable(graph.graph(), graph.plan()));
+  auto executable = Make(graph, bindings);
+  EXPECT_FALSE(executable->is_updatable());
+  EXPECT_EQ(device_->resolver().enqueued(), 1);
+  LaunchAndWait(*executable);
+  LaunchAndWait(*executable);
+  EXPECT_EQ(device_->resolver().enqueued(), 1);
+  EXPECT_THAT(device_->Read(bindings.buffers[0], 1), testing::IsOkAndHolds(ElementsAre(7)));
+  EXPECT_THAT(executable->Update(device_->Input(graph, bindings)),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
+}
+
+// The driver changes no copy of rows; that must be seen before a half of the update is done.
+TEST_F(ExecutableTest, UpdateOfABoxIsRefusedAndChangesNothing) {
+  TestGraph graph;
+  const BufferIndex x = graph.Shared(8), y = graph.Shared(4);
+  graph.Fill(x, 7, 4, 0);
+  graph.CopyBox(x, y, 2, 2, 4, 0);
+  const Bindings first = device_->Bind(graph), second = device_->Bind(graph);
+  ASSERT_OK_AND_ASSIGN(const auto executable, Executable::Create(device_->Input(graph, first)));
+  EXPECT_THAT(executable->Update(device_->Input(graph, second)),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_THAT(executable->Update(device_->Input(graph, first)), IsOkAndHolds(0));
+  EXPECT_OK(executable->Launch(device_->stream()));
+  EXPECT_OK(device_->stream().Synchronize());
+}
+
+TEST_F(ExecutableTest, UpdateOfRowsTakesTheAddressAndRefusesOtherExtents) {
+  TestGraph graph, wider;  // of the same nodes
+  const BufferIndex x = graph.Shared(8);
+  graph.FillRows(x, 7, 2, 2, 4, 0);
+  wider.FillRows(wider.Shared(8), 7, 3, 2, 4, 0);
+  const Bindings first = device_->Bind(graph), second = device_->Bind(graph);
+  ASSERT_OK_AND_ASSIGN(const auto executable, Executable::Create(device_->Input(graph, first)));
+  EXPECT_THAT(executable->Update(device_->Input(graph, second)), IsOkAndHolds(1));
+  EXPECT_THAT(executable->Update(device_->Input(wider, device_->Bind(wider))),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
+  EXPECT_OK(executable->Launch(device_->stream()));
+  EXPECT_OK(device_->stream().Synchronize());
+}
+
+TEST_F(ExecutableTest, PinnedMemoryIsAnotherStructureThanTheDevices) {
+  TestGraph on_device, pinned;
+  on_device.Copy(on_device.Shared(4), on_device.Scratch(4), 0);
+  pinned.Copy(pinned.Shared(4), pinned.Pinned(4), 0);
+  const auto hash = [](TestGraph& graph) { return StructureHash(graph.graph(), graph.plan()); };
+  EXPECT_EQ(hash(on_device), hash(on_device));
+  EXPECT_NE(hash(on_device), hash(pinned));
 }
 
 TEST_F(ExecutableTest, TheCacheGivesBackTheLastOneOfAStructure) {

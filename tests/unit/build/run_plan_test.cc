@@ -57,6 +57,70 @@ TEST_P(RunPlanTest, NodesOfALaneRunInOrder) {
               testing::IsOkAndHolds(ElementsAre(30, 30, 30, 30)));
 }
 
+TEST_P(RunPlanTest, ALibraryCallRunsInItsPlace) {
+  TestGraph graph;
+  const BufferIndex x = graph.Shared(1);
+  const NodeIndex slow = graph.Kernel("slow_affine", x, 1, 1, 0);
+  const NodeIndex call = graph.Library(x, 10, 5, 1, {slow});
+  graph.Kernel("affine", x, 2, 0, 0, {call});
+  const Bindings bindings = device_->Bind(graph);
+  ASSERT_OK(device_->Write(bindings.buffers[0], {1}));
+  ASSERT_OK(Run(graph, bindings));
+  EXPECT_EQ(device_->resolver().enqueued(), 1);
+  EXPECT_THAT(device_->Read(bindings.buffers[0], 1), testing::IsOkAndHolds(ElementsAre(50)));
+}
+
+TEST_P(RunPlanTest, RowsAreFilledAndTheGapsStay) {
+  TestGraph graph;
+  const BufferIndex x = graph.Shared(8);
+  graph.FillRows(x, 9, 2, 2, 4, 0);
+  const Bindings bindings = device_->Bind(graph);
+  ASSERT_OK(device_->Write(bindings.buffers[0], {1, 2, 3, 4, 5, 6, 7, 8}));
+  ASSERT_OK(Run(graph, bindings));
+  EXPECT_THAT(device_->Read(bindings.buffers[0], 8),
+              testing::IsOkAndHolds(ElementsAre(9, 9, 3, 4, 9, 9, 7, 8)));
+}
+
+TEST_P(RunPlanTest, BoxesAreCopied) {
+  TestGraph graph;
+  const BufferIndex x = graph.Shared(8), y = graph.Shared(4);
+  graph.CopyBox(x, y, 2, 2, 4, 0);
+  const Bindings bindings = device_->Bind(graph);
+  ASSERT_OK(device_->Write(bindings.buffers[0], {1, 2, 3, 4, 5, 6, 7, 8}));
+  ASSERT_OK(Run(graph, bindings));
+  EXPECT_THAT(device_->Read(bindings.buffers[1], 4),
+              testing::IsOkAndHolds(ElementsAre(1, 2, 5, 6)));
+}
+
+TEST_P(RunPlanTest, KernelsAndCopiesReachPinnedAndManagedBuffers) {
+  TestGraph graph;
+  const BufferIndex x = graph.Pinned(2), y = graph.Managed(2), z = graph.Shared(2);
+  graph.Advise(y, 0);
+  graph.Fill(x, 1, 4, 0);
+  graph.Kernel("affine", x, 2, 3, 0);
+  graph.Copy(x, y, 0);
+  graph.Kernel("affine", y, 10, 0, 0);
+  graph.Copy(y, z, 0);
+  const Bindings bindings = device_->Bind(graph);
+  ASSERT_OK(GiveAdvice(device_->Input(graph, bindings)));
+  ASSERT_OK(Run(graph, bindings));
+  EXPECT_THAT(device_->Read(bindings.buffers[2], 2), testing::IsOkAndHolds(ElementsAre(50, 50)));
+}
+
+TEST_P(RunPlanTest, PrefetchesRunInStreamsAlone) {
+  TestGraph graph;
+  const BufferIndex x = graph.Managed(2);
+  graph.Fill(x, 1, 4, 0);
+  graph.Prefetch(x, 0);
+  const Bindings bindings = device_->Bind(graph);
+  const absl::Status run = Run(graph, bindings);
+  if (GetParam() == Way::kGraph) {
+    EXPECT_THAT(run, StatusIs(absl::StatusCode::kInternal, HasSubstr("prefetch")));
+  } else {
+    EXPECT_OK(run);
+  }
+}
+
 TEST_P(RunPlanTest, AnEventEdgeOrdersTwoLanes) {
   TestGraph graph;
   const BufferIndex x = graph.Shared(2);

@@ -10,6 +10,45 @@
 namespace weft::build {
 namespace {
 
+class AffineCall final : public cuda::LibraryCall {
+ public:
+  AffineCall(cuda::Function function, const LibraryRequest& request, int& enqueued)
+      : function_(function),
+        address_(request.addresses[0]),
+        factor_(static_cast<int32_t>(request.call.arguments[1].scalar.bits)),
+        addend_(static_cast<int32_t>(request.call.arguments[2].scalar.bits)),
+        enqueued_(enqueued) {}
+
+  absl::Status Enqueue(const cuda::StreamRef& stream) const override {
+    ++enqueued_;
+    CUdeviceptr address = address_;
+    int32_t factor = factor_;
+    int32_t addend = addend_;
+    void* parameters[] = {&address, &factor, &addend};
+    cuda::KernelLaunch launch;
+    launch.function = function_;
+    launch.params = parameters;
+    return cuda::LaunchKernel(stream, launch);
+  }
+
+ private:
+  const cuda::Function function_;
+  const CUdeviceptr address_;
+  const int32_t factor_;
+  const int32_t addend_;
+  int& enqueued_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const cuda::LibraryCall>> ModuleResolver::ResolveLibrary(
+    const LibraryRequest& request) {
+  WEFT_ASSIGN_OR_RETURN(const cuda::Function function, Resolve("affine"));
+  return std::make_shared<const AffineCall>(function, request, enqueued_);
+}
+
+namespace {
+
 constexpr uint64_t kStagingBytes = 64 * 1024;
 
 }  // namespace
@@ -53,6 +92,12 @@ Bindings TestDevice::Bind(TestGraph& graph) {
     bindings.buffers.push_back(buffer.shared.has_value() ? Take(buffer.size_bytes) : 0);
   }
   bindings.scratch = Take(graph.plan().scratch.size_bytes);
+  // Behind what the staging area of any test takes.
+  bindings.pinned = pinned_->device_address() + pinned_->size() / 2;
+  if (graph.plan().managed_bytes > 0) {
+    managed_ = cuda::ManagedMemory::Create(*context_, graph.plan().managed_bytes).value();
+    bindings.managed = managed_->address();
+  }
   bindings.staging = pinned_->device_address();
   return bindings;
 }

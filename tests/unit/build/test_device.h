@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "cuda/context.h"
 #include "cuda/driver.h"
+#include "cuda/managed_memory.h"
 #include "cuda/memory.h"
 #include "cuda/module.h"
 #include "cuda/stream.h"
@@ -25,9 +26,15 @@ class ModuleResolver final : public FunctionResolver {
   absl::StatusOr<cuda::Function> Resolve(const std::string& symbol) override {
     return module_.GetFunction(symbol);
   }
+  // A library of one call, which is the kernel "affine" on one element.
+  absl::StatusOr<std::shared_ptr<const cuda::LibraryCall>> ResolveLibrary(
+      const LibraryRequest& request) override;
+  // How many times calls were put into streams.
+  int enqueued() const { return enqueued_; }
 
  private:
   cuda::Module module_;
+  int enqueued_ = 0;
 };
 
 class TestDevice {
@@ -36,7 +43,7 @@ class TestDevice {
 
   const cuda::Context& context() const { return *context_; }
   cuda::StreamRef stream() const { return stream_->ref(); }
-  FunctionResolver& resolver() { return *resolver_; }
+  ModuleResolver& resolver() { return *resolver_; }
   // For a test that puts a function of its own in place of one of the driver's.
   cuda::Driver& driver() { return *driver_; }
 
@@ -67,6 +74,7 @@ class TestDevice {
   uint64_t taken_bytes_ = 0;
   std::unique_ptr<void, Free> staging_;
   std::optional<cuda::PinnedHost> pinned_;
+  std::optional<cuda::ManagedMemory> managed_;  // of the last Bind
   std::optional<cuda::Stream> stream_;
 };
 

@@ -73,6 +73,22 @@ BufferIndex TestGraph::Shared(uint32_t elements) {
   return index;
 }
 
+BufferIndex TestGraph::Pinned(uint32_t elements) {
+  const BufferIndex index = AddBuffer(elements);
+  graph_.buffers.back().memory = ir::MemoryKind::kPinned;
+  plan_.scratch.buffer_offsets.back() = plan_.pinned_bytes;
+  plan_.pinned_bytes += AlignUp(graph_.buffers.back().size_bytes, plan::kAreaAlignment);
+  return index;
+}
+
+BufferIndex TestGraph::Managed(uint32_t elements) {
+  const BufferIndex index = AddBuffer(elements);
+  graph_.buffers.back().memory = ir::MemoryKind::kManaged;
+  plan_.scratch.buffer_offsets.back() = plan_.managed_bytes;
+  plan_.managed_bytes += AlignUp(graph_.buffers.back().size_bytes, plan::kManagedAlignment);
+  return index;
+}
+
 ir::View TestGraph::Whole(BufferIndex buffer) const {
   return ir::View{buffer, ByteRange{0, graph_.buffer(buffer).size_bytes}};
 }
@@ -100,15 +116,27 @@ NodeIndex TestGraph::Add(const std::string& name, ir::Operation operation, uint3
   return index;
 }
 
+void TestGraph::Bind(BufferIndex buffer, int32_t factor, int32_t addend, ir::KernelOp& op) {
+  op.schema = &TestKernelSchema();
+  op.call.arguments = {BoundBuffer(graph_.buffer(buffer).size_bytes), BoundScalar(factor),
+                       BoundScalar(addend)};
+  op.views = {static_cast<uint32_t>(graph_.views.size()), 1};
+  graph_.views.push_back(Whole(buffer));
+}
+
+NodeIndex TestGraph::Library(BufferIndex buffer, int32_t factor, int32_t addend, uint32_t lane,
+                             Waits waits) {
+  ir::LibraryOp op;
+  Bind(buffer, factor, addend, op);
+  op.phases.assign(1, kernels::PhaseLaunch{"twin", {}, {}, 0});
+  return Add("library", std::move(op), lane, waits);
+}
+
 NodeIndex TestGraph::Kernel(const std::string& symbol, BufferIndex buffer, int32_t factor,
                             int32_t addend, uint32_t lane, Waits waits, uint32_t phases) {
   const auto elements = static_cast<uint32_t>(graph_.buffer(buffer).size_bytes / sizeof(int32_t));
   ir::KernelOp op;
-  op.schema = &TestKernelSchema();
-  op.call.arguments = {BoundBuffer(elements * sizeof(int32_t)), BoundScalar(factor),
-                       BoundScalar(addend)};
-  op.views = {static_cast<uint32_t>(graph_.views.size()), 1};
-  graph_.views.push_back(Whole(buffer));
+  Bind(buffer, factor, addend, op);
   op.phases.assign(phases, kernels::PhaseLaunch{symbol, {elements, 1, 1}, {1, 1, 1}, 0});
   const ir::Slice launches{static_cast<uint32_t>(plan_.launches.size()), phases};
   plan_.launches.insert(plan_.launches.end(), op.phases.begin(), op.phases.end());
@@ -131,6 +159,34 @@ NodeIndex TestGraph::Fill(BufferIndex buffer, uint32_t pattern, uint32_t pattern
 
 NodeIndex TestGraph::Copy(BufferIndex source, BufferIndex destination, uint32_t lane, Waits waits) {
   return Add("copy", ir::CopyOp{Whole(source), Whole(destination)}, lane, waits);
+}
+
+NodeIndex TestGraph::FillRows(BufferIndex buffer, uint32_t pattern, uint32_t width, uint32_t rows,
+                              uint32_t pitch, uint32_t lane, Waits waits) {
+  ir::FillOp op{Whole(buffer), pattern, 4};
+  op.rows = ir::Runs{uint64_t{width} * 4, rows, uint64_t{pitch} * 4};
+  return Add("fill", op, lane, waits);
+}
+
+NodeIndex TestGraph::CopyBox(BufferIndex source, BufferIndex destination, uint32_t width,
+                             uint32_t rows, uint32_t pitch, uint32_t lane, Waits waits) {
+  ir::CopyOp op{Whole(source), Whole(destination)};
+  op.box = ir::CopyBox{.width_bytes = uint64_t{width} * 4,
+                       .rows = rows,
+                       .slices = 1,
+                       .src_pitch_bytes = uint64_t{pitch} * 4,
+                       .dst_pitch_bytes = uint64_t{width} * 4,
+                       .src_slice_rows = rows,
+                       .dst_slice_rows = rows};
+  return Add("copy", op, lane, waits);
+}
+
+NodeIndex TestGraph::Prefetch(BufferIndex buffer, uint32_t lane, Waits waits) {
+  return Add("prefetch", ir::PrefetchOp{Whole(buffer), ir::Location::kHost}, lane, waits);
+}
+
+NodeIndex TestGraph::Advise(BufferIndex buffer, uint32_t lane, Waits waits) {
+  return Add("advise", ir::AdviseOp{Whole(buffer), ir::Advice::kReadMostly}, lane, waits);
 }
 
 NodeIndex TestGraph::Upload(BufferIndex buffer, uint32_t lane, Waits waits) {

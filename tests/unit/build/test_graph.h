@@ -21,15 +21,27 @@ class TestGraph {
 
   BufferIndex Scratch(uint32_t elements);
   BufferIndex Shared(uint32_t elements);
+  BufferIndex Pinned(uint32_t elements);
+  BufferIndex Managed(uint32_t elements);
 
   // One launch (or `phases` of them) of a kernel of test_image.cc, over all elements of `buffer`.
   NodeIndex Kernel(const std::string& symbol, BufferIndex buffer, int32_t factor, int32_t addend,
                    uint32_t lane, Waits waits = {}, uint32_t phases = 1);
+  // A call of a library over all elements of `buffer`, as it is planned for a GPU: without launches.
+  NodeIndex Library(BufferIndex buffer, int32_t factor, int32_t addend, uint32_t lane,
+                    Waits waits = {});
   // Lets the launches of `kernel` ask for so much dynamic shared memory.
   void SetSharedBytes(NodeIndex kernel, uint32_t shared_bytes);
   NodeIndex Fill(BufferIndex buffer, uint32_t pattern, uint32_t pattern_bytes, uint32_t lane,
                  Waits waits = {});
   NodeIndex Copy(BufferIndex source, BufferIndex destination, uint32_t lane, Waits waits = {});
+  // `rows` rows of `width` elements, `pitch` elements apart; the copy packs them in `destination`.
+  NodeIndex FillRows(BufferIndex buffer, uint32_t pattern, uint32_t width, uint32_t rows,
+                     uint32_t pitch, uint32_t lane, Waits waits = {});
+  NodeIndex CopyBox(BufferIndex source, BufferIndex destination, uint32_t width, uint32_t rows,
+                    uint32_t pitch, uint32_t lane, Waits waits = {});
+  NodeIndex Prefetch(BufferIndex buffer, uint32_t lane, Waits waits = {});
+  NodeIndex Advise(BufferIndex buffer, uint32_t lane, Waits waits = {});
   NodeIndex Upload(BufferIndex buffer, uint32_t lane, Waits waits = {});
   NodeIndex Download(BufferIndex buffer, uint32_t lane, Waits waits = {});
   NodeIndex Empty(uint32_t lane, Waits waits = {});
@@ -44,6 +56,8 @@ class TestGraph {
 
  private:
   ir::View Whole(BufferIndex buffer) const;
+  // Binds the arguments of TestKernelSchema().
+  void Bind(BufferIndex buffer, int32_t factor, int32_t addend, ir::KernelOp& op);
   NodeIndex Add(const std::string& name, ir::Operation operation, uint32_t lane, Waits waits);
   BufferIndex AddBuffer(uint32_t elements);
 

@@ -314,15 +314,46 @@ TEST_F(ExecutorServiceTest, JobsThatWeftdWouldNotSendAreRefused) {
   EXPECT_EQ(service_->Prepare(nullptr, &wrong, &response).error_code(), grpc::StatusCode::INTERNAL);
 }
 
+TEST_F(ExecutorServiceTest, ManagedBuffersAboveWhatIsFreeAreRefused) {
+  constexpr char kJob[] = R"pb(
+    buffers {
+      name: "x"
+      shape: 209715200
+      managed {}
+    }
+    nodes { fill { dst { buffer: "x" } } })pb";
+  ASSERT_OK(memory_->Allocate(kBufferTag, uint64_t{128} << 20));
+  const v1::PrepareRequest request = RequestOf(kJob);
+  v1::PrepareResponse response;
+  const grpc::Status status = service_->Prepare(nullptr, &request, &response);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_THAT(status.error_message(), HasSubstr("need 209715200 bytes; the device has 134217728"));
+  ASSERT_OK(memory_->Free(kBufferTag));
+  Prepare(request);
+  EXPECT_TRUE(Release(1).ok());
+}
+
 TEST_F(ExecutorServiceTest, PreparingAndReleasingLeaksNothing) {
   const v1::PrepareRequest request = RequestOf(R"pb(
     buffers { name: "x" shape: 100000 }
+    buffers {
+      name: "pinned"
+      shape: 100000
+      pinned {}
+    }
+    buffers {
+      name: "managed"
+      shape: 100000
+      managed {}
+    }
     nodes {
       fill {
         dst { buffer: "x" }
         pattern: 1
       }
     }
+    nodes { fill { dst { buffer: "pinned" } } }
+    nodes { fill { dst { buffer: "managed" } } }
     nodes {
       download {
         src { buffer: "x" }

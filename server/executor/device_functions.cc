@@ -1,0 +1,72 @@
+#include "server/executor/device_functions.h"
+
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "base/status_macros.h"
+#include "kernels/image_store.h"
+#include "server/executor/errors.h"
+#include "server/executor/library_arguments.h"
+
+namespace weft::executor {
+namespace {
+
+using Prepared = absl::StatusOr<std::shared_ptr<const cuda::LibraryCall>>;
+
+Prepared Explained(const build::LibraryRequest& request, Prepared prepared) {
+  if (prepared.ok()) return prepared;
+  return LibraryRefusesError(request.schema.name, request.schema.library->library,
+                             prepared.status());
+}
+
+}  // namespace
+
+Prepared DeviceFunctions::ResolveLibrary(const build::LibraryRequest& request) {
+  if (device_ == Device::kCpu) {
+    WEFT_RETURN_IF_ERROR(LoadTwins());
+    return nullptr;
+  }
+  const std::string& name = request.schema.name;
+  if (name == "blas.matmul") {
+    WEFT_ASSIGN_OR_RETURN(const cuda::BlasLt* blas, FindBlas());
+    return Explained(request, blas->Prepare(ProductOf(request)));
+  }
+  if (absl::StartsWith(name, "fft.")) {
+    WEFT_ASSIGN_OR_RETURN(const cuda::Fft* fft, FindFft());
+    return Explained(request, fft->Prepare(TransformOf(request)));
+  }
+  return WEFT_BUG("a call of a library has nothing that carries it out");
+}
+
+absl::StatusOr<const cuda::BlasLt*> DeviceFunctions::FindBlas() {
+  const absl::MutexLock lock(&mutex_);
+  if (blas_ != nullptr) return blas_.get();
+  absl::StatusOr<std::unique_ptr<const cuda::BlasLt>> loaded = cuda::BlasLt::Load(context_);
+  if (!loaded.ok()) {
+    return LibraryMissingError({"cuBLASLt", "libcublas", "WEFT_CUBLASLT"}, loaded.status());
+  }
+  blas_ = *std::move(loaded);
+  return blas_.get();
+}
+
+absl::StatusOr<const cuda::Fft*> DeviceFunctions::FindFft() {
+  const absl::MutexLock lock(&mutex_);
+  if (fft_ != nullptr) return fft_.get();
+  absl::StatusOr<std::unique_ptr<const cuda::Fft>> loaded = cuda::Fft::Load(context_);
+  if (!loaded.ok()) {
+    return LibraryMissingError({"cuFFT", "libcufft", "WEFT_CUFFT"}, loaded.status());
+  }
+  fft_ = *std::move(loaded);
+  return fft_.get();
+}
+
+absl::Status DeviceFunctions::LoadTwins() {
+  constexpr char kName[] = "library";
+  const absl::MutexLock lock(&mutex_);
+  if (modules_.IsLoaded(kName)) return absl::OkStatus();
+  WEFT_ASSIGN_OR_RETURN(const std::string image,
+                        kernels::LoadBuiltinImage(kernels::ImageKind::kHostLibrary));
+  return modules_.Load(kName, image);
+}
+
+}  // namespace weft::executor

@@ -1,0 +1,121 @@
+#include "server/executor/library_arguments.h"
+
+#include "kernels/library/library_schemas.h"
+
+namespace weft::executor {
+namespace {
+
+using kernels::FftArguments;
+using kernels::MatmulArguments;
+using kernels::MatmulOperand;
+
+cuda::MatrixProduct::Type TypeOf(kernels::DType dtype) {
+  switch (dtype) {
+    case kernels::DType::kF16:
+      return cuda::MatrixProduct::Type::kF16;
+    case kernels::DType::kBF16:
+      return cuda::MatrixProduct::Type::kBF16;
+    default:
+      return cuda::MatrixProduct::Type::kF32;
+  }
+}
+
+cuda::MatrixProduct::Activation ActivationOf(MatmulArguments::Epilogue epilogue) {
+  switch (epilogue) {
+    case MatmulArguments::Epilogue::kNone:
+    case MatmulArguments::Epilogue::kBias:
+      return cuda::MatrixProduct::Activation::kNone;
+    case MatmulArguments::Epilogue::kRelu:
+    case MatmulArguments::Epilogue::kReluBias:
+      return cuda::MatrixProduct::Activation::kRelu;
+    case MatmulArguments::Epilogue::kGelu:
+    case MatmulArguments::Epilogue::kGeluBias:
+      return cuda::MatrixProduct::Activation::kGelu;
+  }
+  return cuda::MatrixProduct::Activation::kNone;
+}
+
+cuda::BatchedMatrix MatrixOf(const build::LibraryRequest& request, MatmulOperand operand,
+                             uint32_t argument) {
+  cuda::BatchedMatrix matrix;
+  matrix.address = request.addresses[argument];
+  // The schema has checked that it fits.
+  const kernels::MatrixLayout layout =
+      kernels::MatmulLayout(request.call, operand).value_or(kernels::MatrixLayout{});
+  matrix.rows = layout.rows;
+  matrix.columns = layout.columns;
+  matrix.row_stride = layout.row_stride;
+  matrix.matrix_stride = layout.matrix_stride;
+  return matrix;
+}
+
+float F32(const kernels::BoundCall& call, uint32_t argument) {
+  return static_cast<float>(call.arguments[argument].scalar.AsDouble());
+}
+
+cuda::MatrixProduct::Transpose TransposeOf(const kernels::BoundCall& call, uint32_t argument) {
+  return call.Choice(argument) != 0 ? cuda::MatrixProduct::Transpose::kYes
+                                    : cuda::MatrixProduct::Transpose::kNo;
+}
+
+}  // namespace
+
+cuda::MatrixProduct ProductOf(const build::LibraryRequest& request) {
+  using M = MatmulArguments;
+  const kernels::BoundCall& call = request.call;
+  cuda::MatrixProduct product;
+  product.type = TypeOf(call.arguments[M::kA].dtype);
+  product.compute = static_cast<M::Compute>(call.Choice(M::kCompute)) == M::Compute::kTF32
+                        ? cuda::MatrixProduct::Compute::kTF32
+                        : cuda::MatrixProduct::Compute::kF32;
+  product.activation = ActivationOf(static_cast<M::Epilogue>(call.Choice(M::kEpilogue)));
+  product.trans_a = TransposeOf(call, M::kTransA);
+  product.trans_b = TransposeOf(call, M::kTransB);
+  product.a = MatrixOf(request, MatmulOperand::kA, M::kA);
+  product.b = MatrixOf(request, MatmulOperand::kB, M::kB);
+  product.beta = F32(call, M::kBeta);
+  // Without beta, c is not read: where it lies and how does not matter.
+  if (product.beta != 0) product.c = MatrixOf(request, MatmulOperand::kC, M::kC);
+  product.d = MatrixOf(request, MatmulOperand::kD, M::kD);
+  product.bias = request.addresses[M::kBias];
+  product.batch = static_cast<uint32_t>(call.I64(M::kBatch));
+  product.alpha = F32(call, M::kAlpha);
+  product.workspace = request.workspace;
+  product.workspace_bytes = request.workspace_bytes;
+  return product;
+}
+
+cuda::FourierTransform TransformOf(const build::LibraryRequest& request) {
+  const kernels::BoundCall& call = request.call;
+  const kernels::FftShape shape = kernels::FftShapeOf(request.schema);
+  cuda::FourierTransform transform;
+  switch (shape.kind) {
+    case kernels::FftKind::kC2C:
+      transform.kind = cuda::FourierTransform::Kind::kC2C;
+      if (static_cast<FftArguments::Direction>(call.Choice(FftArguments::kFirstOfRest)) ==
+          FftArguments::Direction::kInverse) {
+        transform.direction = cuda::FourierTransform::Direction::kInverse;
+      }
+      break;
+    case kernels::FftKind::kR2C:
+      transform.kind = cuda::FourierTransform::Kind::kR2C;
+      break;
+    case kernels::FftKind::kC2R:
+      transform.kind = cuda::FourierTransform::Kind::kC2R;
+      break;
+  }
+  if (call.arguments[FftArguments::kSrc].dtype == kernels::DType::kF64) {
+    transform.precision = cuda::FourierTransform::Precision::kF64;
+  }
+  for (uint32_t i = 0; i < shape.rank; ++i) {
+    transform.extents.push_back(static_cast<uint64_t>(call.I64(shape.FirstExtent() + i)));
+  }
+  transform.batch = static_cast<uint64_t>(call.I64(shape.Batch()));
+  transform.source = request.addresses[FftArguments::kSrc];
+  transform.destination = request.addresses[FftArguments::kDst];
+  transform.workspace = request.workspace;
+  transform.workspace_bytes = request.workspace_bytes;
+  return transform;
+}
+
+}  // namespace weft::executor
