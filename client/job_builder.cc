@@ -34,8 +34,10 @@ std::string NodeRef::name() const {
 
 namespace {
 
+// To a kernel or library node.
 v1::Argument* AddArgument(v1::Node* node, absl::string_view name) {
-  v1::Argument* argument = node->mutable_kernel()->add_args();
+  v1::Argument* argument = node->has_library() ? node->mutable_library()->add_args()
+                                               : node->mutable_kernel()->add_args();
   argument->set_name(name.data(), name.size());
   return argument;
 }
@@ -78,6 +80,36 @@ KernelRef& KernelRef::After(const NodeRef& other) {
   return *this;
 }
 
+LibraryRef& LibraryRef::Arg(absl::string_view name, const JobView& view) {
+  *AddArgument(node_, name)->mutable_view() = view.proto();
+  return *this;
+}
+
+LibraryRef& LibraryRef::Arg(absl::string_view name, absl::string_view text) {
+  AddArgument(node_, name)->set_text(text.data(), text.size());
+  return *this;
+}
+
+LibraryRef& LibraryRef::FloatArg(absl::string_view name, double value) {
+  AddArgument(node_, name)->set_f64(value);
+  return *this;
+}
+
+LibraryRef& LibraryRef::IntegerArg(absl::string_view name, int64_t value) {
+  AddArgument(node_, name)->set_i64(value);
+  return *this;
+}
+
+LibraryRef& LibraryRef::Named(absl::string_view name) {
+  NodeRef::Named(name);
+  return *this;
+}
+
+LibraryRef& LibraryRef::After(const NodeRef& other) {
+  NodeRef::After(other);
+  return *this;
+}
+
 JobBuilder::JobBuilder(absl::string_view name) : job_(std::make_unique<v1::Job>()) {
   job_->set_name(name.data(), name.size());
 }
@@ -88,6 +120,18 @@ JobView JobBuilder::Buffer(absl::string_view name, v1::DataType data_type, const
   buffer->set_data_type(data_type);
   buffer->mutable_shape()->Assign(shape.begin(), shape.end());
   return JobView(buffer->name());
+}
+
+JobView JobBuilder::Pinned(absl::string_view name, v1::DataType data_type, const Shape& shape) {
+  JobView view = Buffer(name, data_type, shape);
+  job_->mutable_buffers(job_->buffers_size() - 1)->mutable_pinned();
+  return view;
+}
+
+JobView JobBuilder::Managed(absl::string_view name, v1::DataType data_type, const Shape& shape) {
+  JobView view = Buffer(name, data_type, shape);
+  job_->mutable_buffers(job_->buffers_size() - 1)->mutable_managed();
+  return view;
 }
 
 JobView JobBuilder::Shared(absl::string_view name, absl::string_view reference) {
@@ -115,6 +159,12 @@ KernelRef JobBuilder::Kernel(absl::string_view kernel) {
   v1::Node* node = AddNode();
   node->mutable_kernel()->set_kernel(kernel.data(), kernel.size());
   return KernelRef(node, job_->nodes_size() - 1);
+}
+
+LibraryRef JobBuilder::Library(absl::string_view call) {
+  v1::Node* node = AddNode();
+  node->mutable_library()->set_call(call.data(), call.size());
+  return LibraryRef(node, job_->nodes_size() - 1);
 }
 
 NodeRef JobBuilder::Copy(const JobView& src, const JobView& dst) {

@@ -92,6 +92,30 @@ class KernelRef : public NodeRef {
   KernelRef& IntegerArg(absl::string_view name, int64_t value);
 };
 
+// A call of a library: its arguments, in any order.
+class LibraryRef : public NodeRef {
+ public:
+  LibraryRef& Arg(absl::string_view name, const JobView& view);
+  // Of a choice: one of its texts.
+  LibraryRef& Arg(absl::string_view name, absl::string_view text);
+  template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
+  LibraryRef& Arg(absl::string_view name, T value) {
+    if constexpr (std::is_floating_point_v<T>) {
+      return FloatArg(name, static_cast<double>(value));
+    } else {
+      return IntegerArg(name, static_cast<int64_t>(value));
+    }
+  }
+  LibraryRef& Named(absl::string_view name);
+  LibraryRef& After(const NodeRef& other);
+
+ private:
+  friend class JobBuilder;
+  using NodeRef::NodeRef;
+  LibraryRef& FloatArg(absl::string_view name, double value);
+  LibraryRef& IntegerArg(absl::string_view name, int64_t value);
+};
+
 class JobBuilder {
  public:
   explicit JobBuilder(absl::string_view name = "");
@@ -100,6 +124,9 @@ class JobBuilder {
 
   // Memory of one run.
   JobView Buffer(absl::string_view name, v1::DataType data_type, const Shape& shape);
+  // The same in page-locked host memory, and in memory that moves between host and device.
+  JobView Pinned(absl::string_view name, v1::DataType data_type, const Shape& shape);
+  JobView Managed(absl::string_view name, v1::DataType data_type, const Shape& shape);
   // A buffer of the server: its name, or Buffer::reference() of client.h.
   JobView Shared(absl::string_view name, absl::string_view reference);
 
@@ -115,6 +142,8 @@ class JobBuilder {
   NodeRef UploadTo(const JobView& dst, std::span<const std::byte> bytes);
 
   KernelRef Kernel(absl::string_view kernel);
+  // Such as "blas.matmul".
+  LibraryRef Library(absl::string_view call);
   NodeRef Copy(const JobView& src, const JobView& dst);
   // pattern_bytes: 1, 2 or 4.
   NodeRef Fill(const JobView& dst, uint32_t pattern, uint32_t pattern_bytes);

@@ -28,7 +28,8 @@ std::string ExitCodeTable() {
 
 // The parser's option for `option`, bound to its target.
 CLI::Option* AddOption(CLI::App& app, const Option& option) {
-  const std::string name = option.kind == Option::Kind::kOption ? "--" + option.name : option.name;
+  std::string name = option.kind == Option::Kind::kOption ? "--" + option.name : option.name;
+  if (option.letter != 0) name = absl::StrCat("-", std::string(1, option.letter), ",", name);
   return std::visit(
       [&](auto* target) -> CLI::Option* {
         if constexpr (std::is_same_v<decltype(target), bool*>) {
@@ -172,8 +173,8 @@ std::vector<std::unique_ptr<Command>> MakeCommands() {
   std::vector<std::unique_ptr<Command>> commands;
   for (const auto maker :
        {MakeRunCommand, MakePlanCommand, MakeSubmitCommand, MakeWaitCommand, MakeWatchCommand,
-        MakeJobsCommand, MakeShowCommand, MakeCancelCommand, MakeBuffersCommand, MakePutCommand,
-        MakeGetCommand, MakeDeleteCommand, MakeDevicesCommand, MakeKernelsCommand,
+        MakeTraceCommand, MakeJobsCommand, MakeShowCommand, MakeCancelCommand, MakeBuffersCommand,
+        MakePutCommand, MakeGetCommand, MakeDeleteCommand, MakeDevicesCommand, MakeKernelsCommand,
         MakeStatusCommand, MakeCompletionCommand, MakeHelpCommand, MakeVersionCommand}) {
     commands.push_back(maker());
   }

@@ -40,6 +40,7 @@ struct Option {
   OptionTarget target;
   Completes completes = Completes::kNothing;
   std::vector<std::string> choices;
+  char letter = 0;  // 'o' for -o beside --output; 0: none
 };
 
 struct CommandInfo {
@@ -68,7 +69,8 @@ inline Option Argument(std::string name, std::string value, std::string help, Op
           std::move(help),
           target,
           completes,
-          {}};
+          {},
+          0};
 }
 inline Option OptionalArgument(std::string name, std::string value, std::string help,
                                OptionTarget target) {
@@ -78,11 +80,18 @@ inline Option OptionalArgument(std::string name, std::string value, std::string 
           std::move(help),
           target,
           Completes::kNothing,
-          {}};
+          {},
+          0};
 }
 inline Option Flag(std::string name, std::string help, bool* target) {
-  return {
-      Option::Kind::kOption, std::move(name), "", std::move(help), target, Completes::kNothing, {}};
+  return {Option::Kind::kOption,
+          std::move(name),
+          "",
+          std::move(help),
+          target,
+          Completes::kNothing,
+          {},
+          0};
 }
 inline Option Value(std::string name, std::string value, std::string help, OptionTarget target,
                     Completes completes = Completes::kNothing) {
@@ -92,7 +101,13 @@ inline Option Value(std::string name, std::string value, std::string help, Optio
           std::move(help),
           target,
           completes,
-          {}};
+          {},
+          0};
+}
+// `option` that may also be given by one letter.
+inline Option Lettered(char letter, Option option) {
+  option.letter = letter;
+  return option;
 }
 // `option` with its only values.
 inline Option OneOf(Option option, std::vector<std::string> choices) {
@@ -120,6 +135,7 @@ std::unique_ptr<Command> MakePlanCommand();
 std::unique_ptr<Command> MakeSubmitCommand();
 std::unique_ptr<Command> MakeWaitCommand();
 std::unique_ptr<Command> MakeWatchCommand();
+std::unique_ptr<Command> MakeTraceCommand();
 std::unique_ptr<Command> MakeJobsCommand();
 std::unique_ptr<Command> MakeShowCommand();
 std::unique_ptr<Command> MakeCancelCommand();

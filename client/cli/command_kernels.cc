@@ -15,21 +15,23 @@ namespace {
 class KernelsCommand final : public Command {
  public:
   CommandInfo info() const override {
-    return {"kernels", "List the built-in kernels, or explain one",
+    return {"kernels", "List the built-in kernels and library calls, or explain one",
             "Those of this program's version; it asks no server."};
   }
   std::vector<Option> options() override {
     std::vector<std::string> names;
-    for (const auto& schema : kernels::Registry::Builtin().schemas()) names.push_back(schema.name);
+    for (const kernels::KernelSchema* schema : AllSchemas()) names.push_back(schema->name);
     return {
-        Suggesting(OptionalArgument("name", "NAME", "Kernel to explain", &name_), names),
+        Suggesting(OptionalArgument("name", "NAME", "Kernel or call to explain", &name_), names),
         Flag("json", "Print them as JSON", &json_),
     };
   }
   absl::StatusOr<ExitCode> Run(Environment& environment) override {
     std::vector<const kernels::KernelSchema*> chosen;
     if (name_.empty()) {
-      for (const auto& schema : kernels::Registry::Builtin().schemas()) chosen.push_back(&schema);
+      chosen = AllSchemas();
+    } else if (const auto* call = kernels::Registry::Library().Find(name_); call != nullptr) {
+      chosen.push_back(call);
     } else {
       WEFT_ASSIGN_OR_RETURN(chosen.emplace_back(), kernels::Registry::Builtin().Lookup(name_));
     }
@@ -38,6 +40,15 @@ class KernelsCommand final : public Command {
   }
 
  private:
+  // Kernels, then calls.
+  static std::vector<const kernels::KernelSchema*> AllSchemas() {
+    std::vector<const kernels::KernelSchema*> all;
+    for (const auto* registry : {&kernels::Registry::Builtin(), &kernels::Registry::Library()}) {
+      for (const kernels::KernelSchema& schema : registry->schemas()) all.push_back(&schema);
+    }
+    return all;
+  }
+
   void Print(std::ostream& out, const std::vector<const kernels::KernelSchema*>& schemas) const {
     if (json_) {
       v1::ListKernelsResponse response;

@@ -51,6 +51,7 @@ class RunCommand final : public Command {
         Value("timeline", "FILE",
               "Measure when each node ran; to FILE (JSON where it ends in .json), or - to print it",
               &timeline_, Completes::kFiles),
+        Flag("profile", "Measure when each node runs, for `weft trace`", &profile_),
         Value("device", "N", "Run on this device, in place of the job's", &device_),
         Flag("json", "Print the result as JSON", &json_),
     };
@@ -70,6 +71,7 @@ class RunCommand final : public Command {
   std::vector<std::string> outputs_;
   std::string out_dir_;
   std::string timeline_;
+  bool profile_ = false;
   std::optional<uint32_t> device_;
   bool json_ = false;
 };
@@ -83,7 +85,7 @@ absl::StatusOr<JobFile> RunCommand::Prepare(Bindings& files) const {
   WEFT_ASSIGN_OR_RETURN(const std::vector<std::string> code, BindModules(file));
   read.insert(read.end(), code.begin(), code.end());
   WEFT_ASSIGN_OR_RETURN(files, PlanOutputs(file, read, out_dir_, outputs));
-  if (!timeline_.empty()) file.job.mutable_options()->set_collect_timeline(true);
+  if (profile_ || !timeline_.empty()) file.job.mutable_options()->set_collect_timeline(true);
   if (device_.has_value()) file.job.mutable_options()->set_device(*device_);
   return file;
 }

@@ -26,6 +26,7 @@ class SubmitCommand final : public Command {
         Value("input", "NODE=FILE", "Bytes of an upload node, in place of the job's (repeatable)",
               &inputs_, Completes::kFiles),
         Value("device", "N", "Run on this device, in place of the job's", &device_),
+        Flag("profile", "Measure when each node runs, for `weft trace`", &profile_),
         Flag("json", "Print the answer as JSON", &json_),
     };
   }
@@ -34,6 +35,7 @@ class SubmitCommand final : public Command {
     WEFT_ASSIGN_OR_RETURN(JobFile file, ReadJobFile(job_));
     WEFT_RETURN_IF_ERROR(BindInputs(file, inputs).status());
     WEFT_RETURN_IF_ERROR(BindModules(file).status());
+    if (profile_) file.job.mutable_options()->set_collect_timeline(true);
     if (device_.has_value()) file.job.mutable_options()->set_device(*device_);
     WEFT_ASSIGN_OR_RETURN(const auto connection, environment.Connect());
     v1::SubmitRequest request;
@@ -52,6 +54,7 @@ class SubmitCommand final : public Command {
   std::string job_;
   std::vector<std::string> inputs_;
   std::optional<uint32_t> device_;
+  bool profile_ = false;
   bool json_ = false;
 };
 

@@ -44,7 +44,12 @@ std::string BashCases(const CommandInfo& info, const std::vector<Option>& option
       continue;
     }
     absl::StrAppend(&names, " --", option.name);
+    if (option.letter != 0) absl::StrAppend(&names, " -", std::string(1, option.letter));
     if (option.value.empty()) continue;  // a flag
+    if (option.letter != 0) {
+      absl::StrAppend(&cases, "    ", info.name, ":-", std::string(1, option.letter), ") words=$(",
+                      words.empty() ? ":" : words, ") ;;\n");
+    }
     absl::StrAppend(&cases, "    ", info.name, ":--", option.name, ") words=$(",
                     words.empty() ? ":" : words, ") ;;\n");
   }

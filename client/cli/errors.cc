@@ -196,6 +196,11 @@ absl::Status FileShapeError(const std::string& file, uint64_t bytes, const std::
       file, " holds ", bytes, " bytes, which do not make ", type, ": correct --dtype or --shape"));
 }
 
+absl::Status NotProfiledError(const std::string& job) {
+  return absl::FailedPreconditionError(
+      absl::StrCat("job ", job, " was not profiled; submit it with --profile"));
+}
+
 absl::Status NotServingError(double seconds) {
   return absl::UnavailableError(
       absl::StrCat("weftd does not serve with all its devices after ", seconds,

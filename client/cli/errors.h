@@ -97,6 +97,9 @@ absl::Status FileShapeError(const std::string& file, uint64_t bytes, const std::
 // `weft status --wait` is over, and weftd answers but does not serve.
 absl::Status NotServingError(double seconds);
 
+// `weft trace` of a job whose nodes were not measured.
+absl::Status NotProfiledError(const std::string& job);
+
 // ---- Programs that weft starts ------------------------------------------------------------------
 // `weft run --local` finds no weftd beside itself.
 absl::Status NoDaemonProgramError(const std::string& path);

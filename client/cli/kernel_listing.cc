@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "client/cli/output.h"
 #include "graph/ir/data_type.h"
 
@@ -56,7 +57,17 @@ void SetTypes(const kernels::KernelSchema& schema, const DTypeRule& rule,
   }
 }
 
+bool IsOptional(const kernels::BufferSchema& buffer) {
+  return buffer.presence == kernels::BufferSchema::Presence::kOptional;
+}
+
+std::string DefaultOf(const kernels::KernelSchema& schema, const kernels::ScalarSchema& scalar) {
+  if (scalar.choices.empty()) return kernels::Describe(schema, scalar.default_value);
+  return scalar.choices[static_cast<size_t>(std::get<int64_t>(scalar.default_value.constant))];
+}
+
 std::string Limits(const kernels::ScalarSchema& scalar) {
+  if (!scalar.choices.empty()) return absl::StrJoin(scalar.choices, ", ");
   if (scalar.min.has_value() && scalar.max.has_value()) {
     return absl::StrCat(kernels::Describe(*scalar.min), " to ", kernels::Describe(*scalar.max));
   }
@@ -72,6 +83,7 @@ v1::KernelSchema ToProto(const kernels::KernelSchema& schema) {
   proto.set_name(schema.name);
   proto.set_summary(schema.summary);
   proto.set_description(schema.doc);
+  if (schema.library.has_value()) proto.set_library(std::string(schema.library->library));
   for (const kernels::ArgumentSchema& argument : schema.arguments) {
     v1::ArgumentSchema& out = *proto.add_arguments();
     out.set_name(argument.name);
@@ -80,6 +92,10 @@ v1::KernelSchema ToProto(const kernels::KernelSchema& schema) {
       out.set_is_buffer(true);
       out.set_access(ToProto(buffer->access));
       SetTypes(schema, buffer->dtype, out);
+      out.set_optional(IsOptional(*buffer));
+    } else if (const auto& choices = argument.scalar()->choices; !choices.empty()) {
+      for (const std::string& choice : choices) out.add_choices(choice);
+      out.set_default_value(DefaultOf(schema, *argument.scalar()));
     } else {
       const kernels::ScalarSchema& scalar = *argument.scalar();
       SetTypes(schema, scalar.dtype, out);
@@ -98,13 +114,17 @@ void PrintKernel(std::ostream& out, const kernels::KernelSchema& schema) {
   Table table({{"ARGUMENT"}, {"KIND"}, {"TYPE"}, {"SHAPE"}, {"DEFAULT"}, {"LIMITS"}, {"MEANING"}});
   for (const kernels::ArgumentSchema& argument : schema.arguments) {
     if (const kernels::BufferSchema* buffer = argument.buffer(); buffer != nullptr) {
-      table.AddRow({argument.name, std::string(kernels::NameOf(buffer->access)),
-                    kernels::Describe(schema, buffer->dtype),
-                    kernels::Describe(schema, buffer->shape), "", "", argument.doc});
+      table.AddRow(
+          {argument.name,
+           absl::StrCat(kernels::NameOf(buffer->access), IsOptional(*buffer) ? ", optional" : ""),
+           kernels::Describe(schema, buffer->dtype), kernels::Describe(schema, buffer->shape), "",
+           "", argument.doc});
     } else {
       const kernels::ScalarSchema& scalar = *argument.scalar();
-      table.AddRow({argument.name, "scalar", kernels::Describe(schema, scalar.dtype), "",
-                    kernels::Describe(schema, scalar.default_value), Limits(scalar), argument.doc});
+      const bool is_choice = !scalar.choices.empty();
+      table.AddRow({argument.name, is_choice ? "choice" : "scalar",
+                    is_choice ? "text" : kernels::Describe(schema, scalar.dtype), "",
+                    DefaultOf(schema, scalar), Limits(scalar), argument.doc});
     }
   }
   table.Print(out);

@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "client/cli/file_io.h"
 #include "client/cli/output.h"
+#include "client/cli/trace.h"
 
 namespace weft::cli {
 namespace {
@@ -36,6 +37,10 @@ std::string Microseconds(uint64_t nanoseconds) {
   return absl::StrFormat("%.1f", static_cast<double>(nanoseconds) / 1e3);
 }
 
+std::string Occupancy(const v1::NodeTiming& timing) {
+  return timing.occupancy() > 0 ? absl::StrFormat("%.0f%%", timing.occupancy() * 100.0) : "-";
+}
+
 }  // namespace
 
 std::string TimelineText(const v1::JobResult& result) {
@@ -47,14 +52,18 @@ std::string TimelineText(const v1::JobResult& result) {
                {"LANE", Align::kRight},
                {"START µs", Align::kRight},
                {"END µs", Align::kRight},
+               {"OCC", Align::kRight},
                {absl::StrCat("0 … ", FormatNanoseconds(total_ns)), Align::kLeft}});
   for (const v1::NodeTiming& timing : timings) {
     table.AddRow({Printable(timing.node()), absl::StrCat(timing.lane()),
-                  Microseconds(timing.start_ns()), Microseconds(timing.end_ns()),
+                  Microseconds(timing.start_ns()), Microseconds(timing.end_ns()), Occupancy(timing),
                   Bar(timing, total_ns)});
   }
   std::ostringstream text;
   table.Print(text);
+  const BusyTime time = BusyTimeOf(result);
+  text << "busy " << FormatNanoseconds(time.busy_ns) << " of " << FormatNanoseconds(time.wall_ns)
+       << "; the nodes' own times add up to " << FormatNanoseconds(time.sum_ns) << "\n";
   return text.str();
 }
 

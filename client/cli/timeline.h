@@ -11,7 +11,9 @@
 
 namespace weft::cli {
 
-// A line a node in the order of their starts: node, lane, start, end, and a bar on a common scale.
+// A line a node in the order of their starts: node, lane, start, end, occupancy ("-" where it is
+// not known), and a bar on a common scale. The last line says how long the device was busy, which
+// counts what overlaps once.
 std::string TimelineText(const v1::JobResult& result);
 // A JobResult with `info` and `timeline` alone; times in nanoseconds.
 std::string TimelineJson(const v1::JobResult& result);

@@ -170,6 +170,18 @@ TEST_F(AppTest, RunAsksForATimelineAndPrintsIt) {
   EXPECT_THAT(out_.str(), AllOf(HasSubstr("NODE"), HasSubstr("JOB_STATE_SUCCEEDED")));
 }
 
+TEST_F(AppTest, TraceWritesAProfiledJobAndRefusesAnother) {
+  v1::WaitResponse waited;
+  *waited.mutable_result() = Result(v1::JOB_STATE_SUCCEEDED);
+  EXPECT_CALL(*connection_, Wait).WillOnce(Return(waited));
+  EXPECT_EQ(Run({"trace", "7"}), ExitCode::kRefused);
+  EXPECT_THAT(err_.str(), HasSubstr("submit it with --profile"));
+  waited.mutable_result()->add_timeline()->set_node("up");
+  EXPECT_CALL(*connection_, Wait).WillOnce(Return(waited));
+  EXPECT_EQ(Run({"trace", "7", "-o", dir_.File("t.json")}), ExitCode::kOk);
+  EXPECT_THAT(weft::testing::ReadFile(dir_.File("t.json")), HasSubstr("traceEvents"));
+}
+
 TEST_F(AppTest, EndsOfAJobHaveTheirExitStatus) {
   const std::vector<std::pair<v1::JobState, ExitCode>> expected = {
       {v1::JOB_STATE_FAILED, ExitCode::kJobFailed},

@@ -1,6 +1,8 @@
 #include "client/cli/output.h"
 
 #include <gmock/gmock.h>
+#include <google/protobuf/struct.pb.h>
+#include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -10,6 +12,7 @@
 #include "base/error_context.h"
 #include "client/cli/progress.h"
 #include "client/cli/timeline.h"
+#include "client/cli/trace.h"
 #include "tests/testing/status_matchers.h"
 #include "tests/testing/temp_dir.h"
 
@@ -96,15 +99,52 @@ v1::JobResult WithTimeline() {
   add("late", 1, 50'000, 100'000);
   add("early", 0, 0, 50'000);
   add("instant", 1, 100'000, 100'000);
+  result.mutable_timeline(1)->set_kind("kernel");
+  result.mutable_timeline(1)->set_occupancy(0.5F);
   return result;
 }
 
 TEST(TimelineTest, ListsNodesByTheirStartOnOneScale) {
   EXPECT_EQ(TimelineText(WithTimeline()),
-            "NODE     LANE  START µs  END µs  0 … 100.0 µs\n"
-            "early       0       0.0    50.0  ####################\n"
-            "late        1      50.0   100.0                      ####################\n"
-            "instant     1     100.0   100.0                                         #\n");
+            "NODE     LANE  START µs  END µs  OCC  0 … 100.0 µs\n"
+            "early       0       0.0    50.0  50%  ####################\n"
+            "late        1      50.0   100.0    -                      ####################\n"
+            "instant     1     100.0   100.0    -                                         #\n"
+            "busy 100.0 µs of 100.0 µs; the nodes' own times add up to 100.0 µs\n");
+}
+
+TEST(TraceTest, WhatOverlapsIsBusyOnce) {
+  v1::JobResult result;
+  const auto add = [&result](uint64_t start, uint64_t end) {
+    v1::NodeTiming& timing = *result.add_timeline();
+    timing.set_start_ns(start);
+    timing.set_end_ns(end);
+  };
+  add(10, 40);
+  add(0, 30);   // overlaps the first
+  add(15, 20);  // within both
+  add(60, 70);  // after a gap
+  add(9, 5);    // of a broken server
+  const BusyTime time = BusyTimeOf(result);
+  EXPECT_EQ(time.busy_ns, 50u);
+  EXPECT_EQ(time.sum_ns, 75u);
+  EXPECT_EQ(time.wall_ns, 70u);
+}
+
+TEST(TraceTest, ANodeIsABoxInTheRowOfItsLane) {
+  google::protobuf::Struct trace;
+  ASSERT_TRUE(
+      google::protobuf::util::JsonStringToMessage(ChromeTrace(WithTimeline()), &trace).ok());
+  const auto& events = trace.fields().at("traceEvents").list_value().values();
+  ASSERT_EQ(events.size(), 6);  // the names of the job and of two lanes, and three nodes
+  const auto& early = events[4].struct_value().fields();
+  EXPECT_EQ(early.at("ph").string_value(), "X");
+  EXPECT_EQ(early.at("name").string_value(), "early");
+  EXPECT_EQ(early.at("cat").string_value(), "kernel");
+  EXPECT_EQ(early.at("tid").number_value(), 0);
+  EXPECT_EQ(early.at("ts").number_value(), 0);
+  EXPECT_EQ(early.at("dur").number_value(), 50);
+  EXPECT_EQ(early.at("args").struct_value().fields().at("occupancy").number_value(), 0.5);
 }
 
 TEST(TimelineTest, TheEndingChoosesTheFormat) {

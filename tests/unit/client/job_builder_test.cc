@@ -73,6 +73,44 @@ TEST(JobBuilderTest, BuildsTheJobThatItsCallsRead) {
   )pb");
 }
 
+TEST(JobBuilderTest, CallsOfLibrariesTakeViewsNumbersAndTexts) {
+  JobBuilder job;
+  const JobView x = job.Buffer("x", v1::DATA_TYPE_F32, {4, 4});
+  NodeRef first = job.Empty("first");
+  job.Library("blas.matmul")
+      .Arg("a", x)
+      .Arg("alpha", 0.5)
+      .Arg("k", 4)
+      .Arg("trans_a", "t")
+      .Named("product")
+      .After(first);
+  ExpectJob(job, R"pb(
+    buffers {
+      name: "x"
+      data_type: DATA_TYPE_F32
+      shape: [ 4, 4 ]
+    }
+    nodes {
+      name: "first"
+      empty {}
+    }
+    nodes {
+      name: "product"
+      after: "first"
+      library {
+        call: "blas.matmul"
+        args {
+          name: "a"
+          view { buffer: "x" }
+        }
+        args { name: "alpha" f64: 0.5 }
+        args { name: "k" i64: 4 }
+        args { name: "trans_a" text: "t" }
+      }
+    }
+  )pb");
+}
+
 TEST(JobBuilderTest, OrdersNodesByTheNameThatTheServerWillGiveThem) {
   JobBuilder job;
   const JobView x = job.Buffer("x", v1::DATA_TYPE_U8, {4});
