@@ -20,18 +20,18 @@ absl::StatusOr<std::unique_ptr<const cuda::Driver>> Load(cuda::DriverKind kind) 
   return driver;
 }
 
-absl::StatusOr<std::unique_ptr<const cuda::Driver>> LoadByName(const std::string& name) {
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<const cuda::Driver>> LoadDriverByName(const std::string& name) {
   if (name == "cuda") return Load(cuda::DriverKind::kCuda);
   if (name == "cpu") return Load(cuda::DriverKind::kHost);
   auto driver = Load(cuda::DriverKind::kCuda);
   return driver.ok() ? std::move(driver) : Load(cuda::DriverKind::kHost);
 }
 
-}  // namespace
-
 absl::StatusOr<std::unique_ptr<BareGraph>> BareGraph::Create(const std::string& driver) {
   std::unique_ptr<BareGraph> bare(new BareGraph);
-  WEFT_ASSIGN_OR_RETURN(bare->driver_, LoadByName(driver));
+  WEFT_ASSIGN_OR_RETURN(bare->driver_, LoadDriverByName(driver));
   WEFT_ASSIGN_OR_RETURN(bare->context_, cuda::Context::Create(*bare->driver_, 0));
   WEFT_RETURN_IF_ERROR(bare->Record());
   return bare;

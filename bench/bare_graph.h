@@ -16,10 +16,13 @@
 
 namespace weft::bench {
 
+// `name`: "auto" (cuda where it works, else cpu), "cuda" or "cpu".
+absl::StatusOr<std::unique_ptr<const cuda::Driver>> LoadDriverByName(const std::string& name);
+
 // Thread safety: none; one caller at a time. Making one makes a CUDA context.
 class BareGraph {
  public:
-  // `driver`: "auto" (cuda where it works, else cpu), "cuda" or "cpu".
+  // `driver`: as LoadDriverByName takes it.
   static absl::StatusOr<std::unique_ptr<BareGraph>> Create(const std::string& driver);
 
   // One launch; blocks, spinning, until the node has run.

@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
   app.allow_extras();
   app.add_option("--socket", environment.socket,
                  "Socket of the weftd to measure; without it only the bare costs are measured");
-  app.add_option("--driver", environment.driver, "Driver of the bare graph launch")
+  app.add_option("--driver", environment.driver, "Driver of the bare launches and copies")
       ->check(CLI::IsMember({"auto", "cuda", "cpu"}))
       ->envname("WEFT_DRIVER")
       ->default_val("auto");
@@ -38,6 +38,8 @@ int main(int argc, char** argv) {
 
   weft::bench::RegisterRoundTrips(environment);
   weft::bench::RegisterClients(environment);
+  weft::bench::RegisterProducts(environment);
+  weft::bench::RegisterCopies(environment);
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
   return 0;
