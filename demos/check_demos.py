@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares what the demo jobs wrote with NumPy and SciPy, which share no code with Weft.
 
-    python3 check_demos.py FOLDER [edges] [streams] [mlp] [pipeline] [own_kernels] [builtins]
+    python3 check_demos.py FOLDER [DEMO …]
 
 FOLDER: where the outputs are (`weft run demos/jobs/edges.textproto` writes to demos/out). Without names, all are
 checked. Exit status 0 when everything agrees; else 1, and one line a difference.
@@ -82,6 +82,51 @@ def check_own_kernels(folder):
             expect_close("own_kernels: sum of ones", load("count"), np.array([1000003.0]), 0))
 
 
+def gelu(x):
+    return 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x ** 3)))
+
+
+def check_library_matmul(folder):
+    weights = lambda name: np.load(os.path.join(DATA, f"mlp_{name}.npy")).astype(np.float64)
+    load = lambda name: np.load(os.path.join(folder, f"{name}.npy")).astype(np.float64)
+    hidden = np.maximum(weights("input") @ weights("weights1") + weights("bias1"), 0)
+    logits = hidden @ weights("weights2") + weights("bias2")
+    power = np.exp(logits - logits.max(axis=1, keepdims=True))
+    classes = power / power.sum(axis=1, keepdims=True)
+    halves = gelu(0.125 * load("half_a") @ load("half_b").T + 2 * load("half_c"))
+    brains = load("bf16_a") @ load("bf16_b")
+    singles = load("single_a").T @ load("single_b")
+    terms = np.abs(load("single_a")).T @ np.abs(load("single_b"))
+    # One rounding to the type of the result, and those of f32 sums; tf32 rounds both operands to 10 bits.
+    return (expect_close("library_classes", load("library_classes"), classes, 2e-6) +
+            expect_close("half_d", load("half_d"), halves, np.abs(halves).max() * 2 ** -11 + 1e-4) +
+            expect_close("bf16_d", load("bf16_d"), brains, np.abs(brains).max() * 2 ** -8) +
+            expect_close("tf32_d", load("tf32_d"), singles, terms.max() * 2 ** -10))
+
+
+def check_library_fft(folder):
+    def load(name):
+        return np.load(os.path.join(folder, f"{name}.npy")).astype(np.float64)
+
+    def load_complex(name):
+        pairs = load(name)
+        return pairs[..., 0] + 1j * pairs[..., 1]
+
+    def expect_spectrum(name, expected, one):
+        mean = lambda values: np.sqrt(np.mean(np.abs(values) ** 2))
+        allowed = one * np.log2(expected.size) * mean(expected)
+        error = mean(load_complex(name) - expected)
+        return [] if error <= allowed else [f"{name}: off by {error} in the mean, allowed {allowed}"]
+
+    gray = gray_photo().astype(float)
+    signals = load_complex("signals")
+    return (expect_spectrum("spectrum", np.fft.rfft2(gray), 1e-6) +
+            expect_close("photo_back", load("photo_back"), gray, 1e-3) +
+            expect_spectrum("signals_fft", np.fft.ifft(signals) * signals.shape[1], 1e-15) +
+            expect_spectrum("prime_fft", np.fft.rfft(load("prime")), 1e-6) +
+            expect_spectrum("volume_fft", np.fft.fftn(load_complex("volume")), 1e-6))
+
+
 def philox_words(seed, offset, count):
     """Words offset … of Philox4x32-10 (Salmon et al., SC'11): counter = number of the block of four, key = seed."""
     blocks = np.arange(offset // 4, (offset + count + 3) // 4, dtype=np.uint64)
@@ -107,6 +152,7 @@ def check_builtins(folder):
     rows = (u - u.mean(1, keepdims=True)) / np.sqrt(u.var(1, keepdims=True) + 1e-5) * 2 + np.arange(40)
     edge = np.pad(u, 1, mode="edge")
     step = u + 0.25 * (edge[:-2, 1:-1] + edge[2:, 1:-1] + edge[1:-1, :-2] + edge[1:-1, 2:] - 4 * u)
+    chosen = u.ravel()[(u32.ravel() * np.float32(3)).astype(np.uint8) != 0]
     normal = load("normal")
     expected = {
         "words": (words, 0), "u": (u, 0), "kept": (u, 0), "reversed": (u.ravel()[::-1].reshape(25, 40), 0),
@@ -116,6 +162,7 @@ def check_builtins(folder):
         "max": (np.array([u.max()]), 0), "min": (np.array([u.min()]), 0),
         "upto": (np.cumsum(u).reshape(25, 40), 1e-3), "before": ((np.cumsum(u) - u.ravel()).reshape(25, 40), 1e-3),
         "turned": (u.T, 0), "step": (step, 1e-6), "mixed": (3 * u * u.ravel()[::-1].reshape(25, 40) + u, 1e-6),
+        "chosen": (np.pad(chosen, (0, 1000 - chosen.size)), 0), "chosen_count": (np.array([chosen.size]), 0),
     }
     faults = [fault for name, (value, tolerance) in expected.items()
               for fault in expect_close(f"builtins: {name}", load(name), value, tolerance)]
@@ -125,8 +172,55 @@ def check_builtins(folder):
     return faults
 
 
-CHECKS = {"edges": check_edges, "streams": check_streams, "mlp": check_mlp, "pipeline": check_pipeline,
-          "own_kernels": check_own_kernels, "builtins": check_builtins}
+def check_pitched(folder):
+    photo = png_file.read(os.path.join(DATA, "photo.png"))
+    tile = photo[192:288, 256:384]
+    framed = photo.copy()
+    framed[:16] = framed[-16:] = 255
+    framed[:, :16] = framed[:, -16:] = 255
+    framed[24:120, 40:168] = tile
+    twins = photo.copy()
+    twins[:, 320:] = photo[:, :320]
+    cut = np.arange(32 * 24 * 40, dtype=np.float32).reshape(32, 24, 40)[4:12, 5:11, 6:16].copy()
+    cut[2, :, 0] = -1
+    image = lambda name: png_file.read(os.path.join(folder, f"pitched_{name}.png"))
+    return (expect_close("pitched_tile.png", image("tile"), tile, 0) +
+            expect_close("pitched_framed.png", image("framed"), framed, 0) +
+            expect_close("pitched_twins.png", image("twins"), twins, 0) +
+            expect_close("pitched_cut.npy", np.load(os.path.join(folder, "pitched_cut.npy")), cut, 0))
+
+
+def check_managed(folder):
+    load = lambda name: np.load(os.path.join(folder, f"managed_{name}.npy"))
+    noise = np.arange(512 * 256, dtype=np.float32).reshape(512, 256) + 1
+    table = np.arange(512 * 256, dtype=np.float32).reshape(512, 256) / 2
+    return (expect_close("managed: noise", load("noise"), noise, 0) +
+            expect_close("managed: result", load("result"), table + noise, 0))
+
+# By the name of the job file.
+def check_control_flow(folder):
+    load = lambda name: np.load(os.path.join(folder, f"{name}.npy"))
+    heat = np.zeros((34, 34))
+    heat[17, 8:24] = 400
+    rounds = 0
+    while rounds == 0 or int(heat.max()) > 8:
+        wide = np.pad(heat, 1, mode="edge")
+        heat = heat + 0.25 * (wide[:-2, 1:-1] + wide[2:, 1:-1] + wide[1:-1, :-2] + wide[1:-1, 2:] - 4 * heat)
+        rounds += 1
+    smooth = heat
+    for radius in (1, 2, 1, 2):
+        smooth = ndimage.uniform_filter(smooth, 2 * radius + 1, mode="nearest")
+    return (expect_close("control_flow: rounds of the loop", load("rounds"), np.array([rounds]), 0) +
+            expect_close("control_flow: heat", load("heat"), heat, 1e-3) +
+            expect_close("control_flow: heat smoothed twice", load("smooth"), smooth, 1e-3) +
+            expect_close("control_flow: IF and ELSE", load("chosen"), np.array([111, 222]), 0) +
+            expect_close("control_flow: SWITCH", load("selected"), np.array([222]), 0) +
+            expect_close("control_flow: semaphore", load("semaphore"), np.array([3] + 7 * [0]), 0) +
+            expect_close("control_flow: row behind the wait", load("handed_over"), 2 * np.arange(1000), 0))
+
+
+# By the name of the job file.
+CHECKS = {name[len("check_"):]: check for name, check in list(globals().items()) if name.startswith("check_")}
 
 
 def main():

@@ -39,6 +39,11 @@ def read(path):
         return file.read()
 
 
+def sources(folder):
+    """The files that hold a folder's errors."""
+    return sorted(f'{folder}/{name}' for name in os.listdir(os.path.join(ROOT, folder)) if name.endswith('errors.cc'))
+
+
 def declared(header):
     """Rows (group, comment, type, name) of a header, in order."""
     rows, comment, group = [], [], ''
@@ -131,7 +136,7 @@ def main():
     seen = set()
     for folder, title, about in FOLDERS:
         print(f'\n## {title}\n\n{about}')
-        source = read(f'{folder}/errors.cc')
+        source = ''.join(read(path) for path in sources(folder))
         for _, comment, kind, name in declared(f'{folder}/errors.h'):
             if name in seen:
                 continue

@@ -32,6 +32,7 @@ check() { # NAME COMMAND…
 export WEFT_DRIVER=$driver
 check "conformance suite, $driver driver" "$prefix/bin/tests/weft_conformance"
 check "kernel tests, $driver driver" "$prefix/bin/tests/weft_kernel_tests"
+check "library calls, $driver driver" "$prefix/bin/tests/weft_library_tests"
 for job in "$prefix"/share/weft/demos/jobs/*.textproto; do
   name=$(basename "$job" .textproto)
   for on in cpu "$weft_driver"; do

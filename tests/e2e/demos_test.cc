@@ -96,6 +96,26 @@ TEST_F(DemosTest, TheTimelineOfStreamsShowsKernels2And3Overlapping) {
             std::min(kernel2.end_ns(), kernel3.end_ns()));
 }
 
+TEST_F(DemosTest, TheJobWithPrefetchesIsPlannedThroughStreamsAndSaysWhy) {
+  const ProgramResult plan =
+      RunProgram({testing::ProgramFolder() + "/weft", "plan", DemoJob("managed")});
+  ASSERT_EQ(plan.exit_code, 0) << plan.err;
+  EXPECT_THAT(plan.out,
+              HasSubstr("launch: through streams; CUDA graphs have no node for the prefetch "
+                        "table_to_device"));
+}
+
+TEST_F(DemosTest, ControlFlowGivesTheSameWithATimeline) {
+  StartDaemon();
+  const std::string file = dir_.File("timeline.json");
+  const ProgramResult run =
+      Weft({"run", DemoJob("control_flow"), "--out-dir=" + dir_.path(), "--timeline=" + file});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  ASSERT_OK_AND_ASSIGN(const v1::JobResult result, ParseResultJson(testing::ReadFile(file)));
+  EXPECT_EQ(result.timeline_size(), 26);  // one span a node of the job, whatever it runs
+  Check("control_flow");
+}
+
 TEST_F(DemosTest, PipelineIsPlannedOnThreeLanes) {
   const ProgramResult plan =
       RunProgram({testing::ProgramFolder() + "/weft", "plan", DemoJob("pipeline")});

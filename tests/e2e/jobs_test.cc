@@ -63,6 +63,30 @@ TEST_F(JobsTest, ASubmittedJobIsWaitedForWatchedAndShown) {
   EXPECT_THAT(show.out, HasSubstr("lane"));
 }
 
+TEST_F(JobsTest, ASemaphoreOfOneJobHoldsTheNodesOfAnother) {
+  ASSERT_OK_AND_ASSIGN(const client::Buffer semaphore,
+                       Connect().CreateBuffer({"semaphore", v1::DATA_TYPE_U64, {1}}));
+  const std::string declaration = "buffers { name: \"s\" shared: \"semaphore\" } ";
+  const std::string waiting = Submit(declaration + R"(
+      nodes { name: "wait" wait { semaphore { buffer: "s" } value: 3 } }
+      nodes { name: "behind" after: "wait" empty {} })");
+  const std::string too_little = Submit(declaration + R"(
+      nodes { signal { semaphore { buffer: "s" } value: 2 } })");
+  EXPECT_EQ(Weft({"wait", too_little}).exit_code, 0);
+  EXPECT_EQ(Weft({"wait", waiting, "--timeout=0.2"}).exit_code, kStopped);
+  const std::string enough = Submit(declaration + R"(
+      nodes { signal { semaphore { buffer: "s" } value: 5 } })");
+  EXPECT_EQ(Weft({"wait", enough}).exit_code, 0);
+  EXPECT_EQ(Weft({"wait", waiting}).exit_code, 0);
+  // A signal never lowers the value: who waits for 5 goes on.
+  const std::string lower = Submit(declaration + R"(
+      nodes { signal { semaphore { buffer: "s" } value: 1 } })");
+  EXPECT_EQ(Weft({"wait", lower}).exit_code, 0);
+  const std::string late = Submit(declaration + R"(
+      nodes { wait { semaphore { buffer: "s" } value: 5 } })");
+  EXPECT_EQ(Weft({"wait", late}).exit_code, 0);
+}
+
 TEST_F(JobsTest, WaitingMayTimeOutAndTheJobGoesOn) {
   const std::string id = Submit(SpinJob(700'000'000));
   EXPECT_EQ(Weft({"wait", id, "--timeout=0.05"}).exit_code, kStopped);

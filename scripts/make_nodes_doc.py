@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+"""Writes docs/nodes.md to standard output from the records in docs/runs (scripts/record_nodes.py).
+
+    scripts/make_nodes_doc.py >docs/nodes.md
+"""
+
+import json
+import os
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+INTRO = """# Nodes: what was run where
+
+Each cell is from a run: the demo jobs (`demos/jobs`) that go through this kind of node, library call, or kind of buffer,
+all of whose outputs agreed with NumPy and SciPy (`demos/check_demos.py`), which share no code with Weft.
+`scripts/record_nodes.py` makes a column, `scripts/make_nodes_doc.py` this page. Every built-in kernel is also held, on
+every dtype, to a reference of its own by `weft_kernel_tests`, on both drivers; docs/gpu-runs.md has those runs.
+docs/job-format.md says what each one does.
+
+"""
+
+
+def main():
+    folder = os.path.join(ROOT, "docs", "runs")
+    records = []
+    for file in sorted(os.listdir(folder)):
+        with open(os.path.join(folder, file), encoding="utf-8") as text:
+            records.append(json.load(text))
+    records.sort(key=lambda record: record["driver"])
+    rows = sorted({row for record in records for row in record["rows"]})
+    print(INTRO, end="")
+    print("| node | " + " | ".join(record["device"] for record in records) + " | checked against |")
+    print("|---|" + "---|" * len(records) + "---|")
+    for row in rows:
+        cells = []
+        jobs = set()
+        for record in records:
+            entry = record["rows"].get(row)
+            if entry is None:
+                cells.append("not run")
+                continue
+            jobs |= set(entry["passed"]) | set(entry["failed"])
+            cells.append("passed" if not entry["failed"] else "FAILED: " + ", ".join(entry["failed"]))
+        print(f"| {row} | " + " | ".join(cells) + " | " + ", ".join(sorted(jobs)) + " |")
+
+
+if __name__ == "__main__":
+    main()
