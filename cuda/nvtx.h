@@ -4,7 +4,7 @@
 //   const cuda::NvtxRange range(node.name.c_str());
 //
 // NVTX is header-only and finds its tool through the environment (NVTX_INJECTION64_PATH). Without a
-// tool a range costs two tests of a pointer (about 1 ns); with one, what the tool makes of it.
+// tool a range costs two tests of a pointer; with one, what the tool makes of it.
 //
 // Thread safety: a range begins and ends on one thread; ranges of a thread nest.
 #pragma once

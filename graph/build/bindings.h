@@ -23,8 +23,9 @@ namespace weft::build {
 // Where the memory of a plan lies. A value; owns nothing. The memory must stay where it is as long
 // as anything built with these addresses may be launched.
 struct Bindings {
-  // By BufferIndex: the address of each shared buffer, and of each parameter of a graph. Entries of scratch buffers are not read; the
-  // vector may be shorter when only scratch buffers lie behind its end.
+  // By BufferIndex: the address of each shared buffer, and of each parameter of a graph. Entries of
+  // scratch buffers are not read; the vector may be shorter when only scratch buffers lie behind its
+  // end.
   std::vector<CUdeviceptr> buffers;
   // Start of the plan's scratch area, plan::kAreaAlignment aligned; not read when it has none.
   CUdeviceptr scratch = 0;

@@ -6,9 +6,9 @@
 // the phases of one kernel node, which are chained.
 //
 // A graph that a node runs becomes a part of the graph around it, node by node, and not a child graph
-// node: CUDA takes no conditional nodes in children, schedules a child's nodes as its parent's anyway,
-// and lets a node in a child be changed only by way of a handle to the child's copy. The bodies of a
-// conditional node are graphs of their own, which CUDA makes.
+// node: CUDA takes no conditional nodes in children, and lets a node in a child be changed only by way
+// of a handle to the child's copy. The bodies of a conditional node are graphs of their own, which
+// CUDA makes.
 #pragma once
 
 #include <vector>

@@ -51,8 +51,7 @@ class UseRows {
   uint64_t rows_left_;
 };
 
-// Rows that the order of nodes looks at in a job: a map of so many takes some 10 ms and 10 MB.
-// Boxes beyond are ordered by all that they reach over.
+// Rows that the order of nodes looks at in a job: bounds its time and memory. Boxes beyond are ordered by all that they reach over.
 inline constexpr uint64_t kMaxOrderedRows = uint64_t{1} << 16;
 
 // The bytes by which nodes are ordered, for the uses of a graph in program order.

@@ -45,7 +45,7 @@ void CheckCycles(const Graph& graph, Violations& violations) {
   violations.Add(Cycle(PlaceOfNode(graph, cycle[0]), names));
 }
 
-// Rows of boxes that are looked at one by one in a job: some 20 ms and as many megabytes. Beyond, the
+// Rows of boxes that are looked at one by one in a job: bounds time and memory. Beyond, the
 // bytes between rows count as written, and boxes that are read are not looked at: the check finds
 // mistakes, and nothing else rests on it.
 constexpr uint64_t kMaxRows = uint64_t{1} << 18;

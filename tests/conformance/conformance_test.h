@@ -136,6 +136,35 @@ class KernelTest : public ConformanceTest {
   std::vector<uint32_t> ReadLog(CUdeviceptr address) const;
 };
 
+// A graph to record into, with a stream and memory for its runs.
+class OneGraphTest : public KernelTest {
+ protected:
+  void SetUp() override {
+    KernelTest::SetUp();
+    if (IsSkipped()) return;
+    graph_.emplace(cuda::Graph::Create(context()).value());
+    stream_.emplace(MakeStream());
+    memory_.emplace(MakeBuffer());
+  }
+  void TearDown() override {
+    memory_.reset();
+    stream_.reset();
+    graph_.reset();
+    KernelTest::TearDown();
+  }
+
+  // Instantiates graph_ and runs it once to its end.
+  absl::Status RunOnce() const {
+    WEFT_ASSIGN_OR_RETURN(cuda::GraphExec exec, graph_->Instantiate());
+    WEFT_RETURN_IF_ERROR(exec.Launch(stream_->ref()));
+    return stream_->ref().Synchronize();
+  }
+
+  std::optional<cuda::Graph> graph_;
+  std::optional<cuda::Stream> stream_;
+  std::optional<DeviceBuffer> memory_;
+};
+
 // Host memory of one page that the device can reach, as the daemon's staging memory is made: a
 // memory file, mapped and registered.
 class PinnedPage {

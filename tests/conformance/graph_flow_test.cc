@@ -22,28 +22,8 @@ using testing::IsOk;
 using ::testing::Not;
 using ::testing::SizeIs;
 
-class GraphFlowConformance : public KernelTest {
+class GraphFlowConformance : public OneGraphTest {
  protected:
-  void SetUp() override {
-    KernelTest::SetUp();
-    if (IsSkipped()) return;
-    graph_.emplace(cuda::Graph::Create(context()).value());
-    stream_.emplace(MakeStream());
-    memory_.emplace(MakeBuffer());
-  }
-  void TearDown() override {
-    memory_.reset();
-    stream_.reset();
-    graph_.reset();
-    KernelTest::TearDown();
-  }
-
-  absl::Status RunOnce() const {
-    WEFT_ASSIGN_OR_RETURN(cuda::GraphExec exec, graph_->Instantiate());
-    WEFT_RETURN_IF_ERROR(exec.Launch(stream_->ref()));
-    return stream_->ref().Synchronize();
-  }
-
   // A conditional node behind a kernel that makes the word at `value` its condition.
   struct Made {
     cuda::ConditionalHandle handle;
@@ -90,10 +70,6 @@ class GraphFlowConformance : public KernelTest {
 
   CUdeviceptr log() const { return memory_->address(); }
   CUdeviceptr word() const { return memory_->address() + (64 << 10); }
-
-  std::optional<cuda::Graph> graph_;
-  std::optional<cuda::Stream> stream_;
-  std::optional<DeviceBuffer> memory_;
 };
 
 TEST_F(GraphFlowConformance, IfRunsItsBodyWhereTheValueIsNotZero) {

@@ -26,28 +26,8 @@ using ::testing::SizeIs;
 using testing::StatusIs;
 using ::testing::UnorderedElementsAre;
 
-class GraphConformance : public KernelTest {
+class GraphConformance : public OneGraphTest {
  protected:
-  void SetUp() override {
-    KernelTest::SetUp();
-    if (IsSkipped()) return;
-    graph_.emplace(cuda::Graph::Create(context()).value());
-    stream_.emplace(MakeStream());
-    memory_.emplace(MakeBuffer());
-  }
-  void TearDown() override {
-    memory_.reset();
-    stream_.reset();
-    graph_.reset();
-    KernelTest::TearDown();
-  }
-
-  // Instantiates graph_ and runs it once to its end.
-  absl::Status RunOnce() const {
-    WEFT_ASSIGN_OR_RETURN(cuda::GraphExec exec, graph_->Instantiate());
-    WEFT_RETURN_IF_ERROR(exec.Launch(stream_->ref()));
-    return stream_->ref().Synchronize();
-  }
   // A node that appends `value` to the log.
   absl::StatusOr<cuda::NodeRef> AddAppend(uint32_t value, cuda::Dependencies dependencies) {
     return AddRun(*graph_, dependencies, "append", log(), value);
@@ -62,10 +42,6 @@ class GraphConformance : public KernelTest {
 
   CUdeviceptr log() const { return memory_->address(1 << 20); }
   CUdeviceptr words() const { return memory_->address(); }
-
-  std::optional<cuda::Graph> graph_;
-  std::optional<cuda::Stream> stream_;
-  std::optional<DeviceBuffer> memory_;
 };
 
 TEST_F(GraphConformance, EmptyGraphRuns) { EXPECT_OK(RunOnce()); }
