@@ -107,18 +107,15 @@ TEST_P(RunPlanTest, KernelsAndCopiesReachPinnedAndManagedBuffers) {
   EXPECT_THAT(device_->Read(bindings.buffers[2], 2), testing::IsOkAndHolds(ElementsAre(50, 50)));
 }
 
-TEST_P(RunPlanTest, PrefetchesRunInStreamsAlone) {
+// No graph has a node for one: the planner gives such jobs to streams.
+TEST_P(RunPlanTest, APrefetchRunsInStreams) {
+  if (GetParam() == Way::kGraph) GTEST_SKIP() << "prefetches are never planned into graphs";
   TestGraph graph;
   const BufferIndex x = graph.Managed(2);
   graph.Fill(x, 1, 4, 0);
   graph.Prefetch(x, 0);
   const Bindings bindings = device_->Bind(graph);
-  const absl::Status run = Run(graph, bindings);
-  if (GetParam() == Way::kGraph) {
-    EXPECT_THAT(run, StatusIs(absl::StatusCode::kInternal, HasSubstr("prefetch")));
-  } else {
-    EXPECT_OK(run);
-  }
+  EXPECT_OK(Run(graph, bindings));
 }
 
 TEST_P(RunPlanTest, AnEventEdgeOrdersTwoLanes) {
