@@ -105,7 +105,7 @@ void NodeReader::ReadKind(const v1::Node& node) {
     case v1::Node::kEmpty:
       op = EmptyOp{};
       break;
-    case v1::Node::KIND_NOT_SET:
+    default:
       violations_.Add(NoKind(place_));
       break;
   }
