@@ -43,6 +43,7 @@ bool KernelReader::ReadArgument(int index, const v1::Argument& argument, const V
     case v1::Argument::kF64:
       given_.push_back({argument.name(), kernels::Number(argument.f64())});
       return true;
+    case v1::Argument::kText:
     case v1::Argument::VALUE_NOT_SET:
       break;
   }
