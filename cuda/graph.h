@@ -60,6 +60,12 @@ struct HostNode {
   void* user_data = nullptr;
 };
 
+// With what priority the kernels of an executable graph run.
+enum class NodePriorities {
+  kOfStream,  // that of the stream it is launched into
+  kOwn,       // LaunchAttributes::priority of each; without one, the least urgent
+};
+
 class Graph;
 
 // An executable graph. One launch runs at a time: a second Launch waits on the device for the
@@ -69,7 +75,7 @@ class GraphExec {
  public:
   // New parameters for a node, from the next launch on; a running launch keeps the old ones. The
   // node belongs to the Graph this was instantiated from, which must still be alive. 2–20 µs each.
-  // REQUIRES: the node's kind fits; a kernel node keeps its context; a copy keeps its kinds of
+  // REQUIRES: the node's kind fits; a kernel node keeps its context and attributes; a copy keeps its kinds of
   // memory; a fill of one row stays one.
   absl::Status UpdateKernel(NodeRef node, const KernelLaunch& launch);
   absl::Status UpdateMemcpy(NodeRef node, const MemcpyNode& copy);
@@ -113,7 +119,8 @@ class Graph {
   absl::StatusOr<NodeRef> AddEventWait(const EventRef& event, Dependencies dependencies);
 
   // Cost: about 3 µs a node in a chain, 15–20 µs a node in a wide graph.
-  absl::StatusOr<GraphExec> Instantiate() const;
+  absl::StatusOr<GraphExec> Instantiate(
+      NodePriorities priorities = NodePriorities::kOfStream) const;
 
   CUgraph handle() const { return owned_.get(); }
   bool valid() const { return owned_.valid(); }

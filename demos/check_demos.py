@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Compares what the demo jobs wrote with NumPy and SciPy, which share no code with Weft.
 
-    python3 check_demos.py FOLDER [edges] [streams] [mlp] [pipeline] [own_kernels]
+    python3 check_demos.py FOLDER [edges] [streams] [mlp] [pipeline] [own_kernels] [own_symbols]
 
-FOLDER: where the outputs are (`weft run demos/jobs/edges.textproto` writes to demos/out). Without names, all four are
+FOLDER: where the outputs are (`weft run demos/jobs/edges.textproto` writes to demos/out). Without names, all are
 checked. Exit status 0 when everything agrees; else 1, and one line a difference.
 """
 
@@ -82,8 +82,16 @@ def check_own_kernels(folder):
             expect_close("own_kernels: sum of ones", load("count"), np.array([1000003.0]), 0))
 
 
+def check_own_symbols(folder):
+    load = lambda name: np.load(os.path.join(folder, f"symbols_{name}.npy"))
+    x = np.arange(5000, dtype=np.float32)
+    return [fault for name, taps in (("smooth", [0.25, 0.5, 0.25]), ("sums", [1, 1, 1]))
+            for fault in expect_close(f"own_symbols: {name}", load(name), 2 * ndimage.correlate1d(
+                x.astype(np.float64), taps, mode="constant"), 1e-6)]
+
+
 CHECKS = {"edges": check_edges, "streams": check_streams, "mlp": check_mlp, "pipeline": check_pipeline,
-          "own_kernels": check_own_kernels}
+          "own_kernels": check_own_kernels, "own_symbols": check_own_symbols}
 
 
 def main():

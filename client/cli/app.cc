@@ -28,7 +28,8 @@ std::string ExitCodeTable() {
 
 // The parser's option for `option`, bound to its target.
 CLI::Option* AddOption(CLI::App& app, const Option& option) {
-  const std::string name = option.kind == Option::Kind::kOption ? "--" + option.name : option.name;
+  std::string name = option.kind == Option::Kind::kOption ? "--" + option.name : option.name;
+  if (!option.letter.empty()) name = "-" + option.letter + "," + name;
   return std::visit(
       [&](auto* target) -> CLI::Option* {
         if constexpr (std::is_same_v<decltype(target), bool*>) {
@@ -174,7 +175,8 @@ std::vector<std::unique_ptr<Command>> MakeCommands() {
        {MakeRunCommand, MakePlanCommand, MakeSubmitCommand, MakeWaitCommand, MakeWatchCommand,
         MakeJobsCommand, MakeShowCommand, MakeCancelCommand, MakeBuffersCommand, MakePutCommand,
         MakeGetCommand, MakeDeleteCommand, MakeDevicesCommand, MakeKernelsCommand,
-        MakeStatusCommand, MakeCompletionCommand, MakeHelpCommand, MakeVersionCommand}) {
+        MakeKernelCommand, MakeStatusCommand, MakeCompletionCommand, MakeHelpCommand,
+        MakeVersionCommand}) {
     commands.push_back(maker());
   }
   return commands;

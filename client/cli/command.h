@@ -40,6 +40,7 @@ struct Option {
   OptionTarget target;
   Completes completes = Completes::kNothing;
   std::vector<std::string> choices;
+  std::string letter = {};  // "o" for -o beside --name; empty: none
 };
 
 struct CommandInfo {
@@ -94,6 +95,11 @@ inline Option Value(std::string name, std::string value, std::string help, Optio
           completes,
           {}};
 }
+// `option` with a letter, too.
+inline Option Lettered(std::string letter, Option option) {
+  option.letter = std::move(letter);
+  return option;
+}
 // `option` with its only values.
 inline Option OneOf(Option option, std::vector<std::string> choices) {
   option.completes = Completes::kChoices;
@@ -129,6 +135,7 @@ std::unique_ptr<Command> MakeGetCommand();
 std::unique_ptr<Command> MakeDeleteCommand();
 std::unique_ptr<Command> MakeDevicesCommand();
 std::unique_ptr<Command> MakeKernelsCommand();
+std::unique_ptr<Command> MakeKernelCommand();
 std::unique_ptr<Command> MakeStatusCommand();
 std::unique_ptr<Command> MakeCompletionCommand();
 std::unique_ptr<Command> MakeHelpCommand();

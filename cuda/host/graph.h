@@ -9,6 +9,8 @@
 #include "cuda/host/action.h"
 #include "cuda/host/cuda_api.h"
 #include "cuda/host/event.h"
+#include "cuda/host/image_abi.h"
+#include "cuda/host/launch_attributes.h"
 #include "cuda/host/mutex.h"
 
 namespace weft::hostcuda {
@@ -22,6 +24,8 @@ struct NodeSpec {
   std::shared_ptr<Event> event;            // event record and event wait nodes
   std::shared_ptr<const GraphBody> child;  // child graph nodes: a copy, as the API says
   std::vector<uint32_t> dependencies;      // indices of earlier nodes, ascending, each once
+  weft_host_launch shape = {};             // kernel nodes
+  LaunchAttributes attributes;             // kernel nodes
 };
 
 // Nodes in the order in which they were added. Because a node can only depend on earlier ones, this
@@ -43,6 +47,10 @@ class Graph {
   // The index of the new node. Errors: INVALID_VALUE when a dependency is named twice,
   // NOT_SUPPORTED beyond the bounds above. REQUIRES: each dependency is an index that Add gave.
   CUresult Add(NodeSpec node, uint32_t* index);
+  // Sets an attribute of a kernel node. Errors: those of LaunchAttributes; INVALID_VALUE for a node
+  // of another type.
+  CUresult SetAttribute(uint32_t index, CUlaunchAttributeID id,
+                        const CUlaunchAttributeValue& value);
   GraphBody Snapshot() const;
 
  private:
@@ -52,7 +60,7 @@ class Graph {
 
 // What a node's handle names.
 struct GraphNode {
-  std::shared_ptr<const Graph> graph;
+  std::shared_ptr<Graph> graph;
   uint32_t index = 0;
 };
 

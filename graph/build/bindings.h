@@ -38,6 +38,9 @@ class FunctionResolver {
   // The kernel `entry` of module `module` of the job (ir::Graph::modules).
   // Errors: NOT_FOUND, with the kernels that there are where that is known.
   virtual absl::StatusOr<cuda::Function> ResolveUser(uint32_t module, const std::string& entry);
+  // The variable `symbol` of module `module` of the job. Errors: NOT_FOUND.
+  virtual absl::StatusOr<cuda::GlobalVariable> ResolveVariable(uint32_t module,
+                                                               const std::string& symbol);
 };
 
 // All that a plan is built from. References: the context must outlive what is built, the others the

@@ -26,6 +26,7 @@ struct KernelOperation {
   cuda::Dim3 block;
   uint32_t dynamic_shared_bytes = 0;
   ir::Slice parameters;  // in OperationList::parameter_words: one word a parameter
+  cuda::LaunchAttributes attributes = {};
 };
 
 using Operation = std::variant<EmptyOperation, KernelOperation, cuda::MemcpyNode, cuda::MemsetNode>;
@@ -36,6 +37,8 @@ struct OperationList {
   std::vector<uint32_t> first = {
       0};  // by NodeIndex: where its operations begin; and the end of all
   std::vector<uint64_t> parameter_words;
+  // Whether kernels have a priority of their own.
+  cuda::NodePriorities priorities = cuda::NodePriorities::kOfStream;
 
   // REQUIRES: `node` is one of the plan's. Never empty.
   ir::Slice OfNode(NodeIndex node) const {

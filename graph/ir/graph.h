@@ -85,6 +85,9 @@ struct UserKernelOp {
   std::vector<std::variant<ScalarParameter, PointerParameter>> parameters;  // as declared
   Slice views;                                                              // in Graph::views
   kernels::PhaseLaunch launch;                                              // its symbol is `entry`
+  kernels::Dim3 cluster = {0, 0, 0};  // blocks; divides the grid; all 0: as the kernel was compiled
+  bool cooperative = false;           // all blocks at once
+  int32_t priority = 0;               // among the kernels of the job: greater goes first
 };
 struct CopyOp {  // src and dst have the same size
   View src;
@@ -103,9 +106,17 @@ struct DownloadOp {
   View src;
   uint32_t output = 0;  // position in Graph::outputs
 };
+// Sets bytes of a variable of a module.
+struct SymbolOp {
+  uint32_t module = 0;  // in Graph::modules
+  std::string symbol;   // as the job names it
+  uint64_t offset_bytes = 0;
+  uint64_t size_bytes = 0;              // never 0
+  std::variant<View, uint32_t> source;  // a view, or a position among the uploads of the job
+};
 struct EmptyOp {};
 using Operation =
-    std::variant<EmptyOp, KernelOp, UserKernelOp, CopyOp, FillOp, UploadOp, DownloadOp>;
+    std::variant<EmptyOp, KernelOp, UserKernelOp, CopyOp, FillOp, UploadOp, DownloadOp, SymbolOp>;
 
 // Code that the job brings along. The code itself stays in the job's message.
 struct Module {
@@ -183,8 +194,13 @@ struct Graph {
   }
 };
 
-// "kernel", "user_kernel", "copy", "fill", "upload", "download", "empty".
+// "kernel", "user_kernel", "copy", "fill", "upload", "download", "empty", "symbol".
 absl::string_view KindName(const Operation& op);
+
+// Of a node with inline bytes: its position among the uploads of the job.
+std::optional<uint32_t> UploadOf(const Operation& op);
+// Bytes that a node moves by way of the staging area.
+uint64_t StagedBytes(const Operation& op);
 
 // True when the node has nothing to do on the device: an empty node, or one on zero bytes. It still
 // keeps its place in the order.

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/ir/kernel_reader.h"
+#include "graph/ir/symbol_reader.h"
 #include "graph/ir/user_kernel_reader.h"
 #include "kernels/nearest_name.h"
 #include "weft/v1/job.pb.h"
@@ -105,6 +106,9 @@ void NodeReader::ReadKind(const v1::Node& node) {
     case v1::Node::kEmpty:
       op = EmptyOp{};
       break;
+    case v1::Node::kSymbol:
+      op = ReadSymbol(node.symbol());
+      break;
     default:
       violations_.Add(NoKind(place_));
       break;
@@ -117,6 +121,13 @@ void NodeReader::AddUse(const View& view, Access access) {
   if (view.range.empty()) return;
   graph_.uses.push_back(
       {NodeIndex(place_.index), graph_.buffer(view.buffer).storage, view.range, access});
+}
+
+void NodeReader::AddAfter(uint32_t before) {
+  if (graph_.options.ordering != Ordering::kData) return;
+  if (std::exchange(waited_by_[before], place_.index + 1) == place_.index + 1) return;
+  graph_.after.push_back(NodeIndex(before));
+  ++graph_.nodes[place_.index].after.count;
 }
 
 std::optional<ReadView> NodeReader::ReadPart(const char* part, bool is_given,
@@ -171,6 +182,16 @@ std::optional<Operation> NodeReader::ReadUserKernel(const v1::UserKernelNode& ke
     graph_.views.push_back(parameter.view);
     AddUse(parameter.view, parameter.access);
   }
+  module_order_.Read(op->module, place_.index, [this](uint32_t before) { AddAfter(before); });
+  return *std::move(op);
+}
+
+std::optional<Operation> NodeReader::ReadSymbol(const v1::SymbolNode& symbol) {
+  std::optional<SymbolOp> op =
+      SymbolReader(place_, symbol, violations_).Read(modules_, views_, graph_.upload_count);
+  if (!op.has_value()) return std::nullopt;
+  if (const auto* view = std::get_if<View>(&op->source)) AddUse(*view, Access::kRead);
+  module_order_.Write(op->module, place_.index, [this](uint32_t before) { AddAfter(before); });
   return *std::move(op);
 }
 

@@ -13,6 +13,7 @@
 #include "graph/ir/errors.h"
 #include "graph/ir/from_proto.h"
 #include "graph/ir/graph.h"
+#include "graph/ir/module_order.h"
 #include "graph/ir/name_table.h"
 #include "graph/ir/view_reader.h"
 #include "graph/ir/violations.h"
@@ -24,6 +25,7 @@ class DownloadNode;
 class FillNode;
 class KernelNode;
 class Node;
+class SymbolNode;
 class UploadNode;
 class UserKernelNode;
 class View;
@@ -52,9 +54,12 @@ class NodeReader {
   std::optional<Operation> ReadFill(const v1::FillNode& fill);
   std::optional<Operation> ReadUpload(const v1::UploadNode& upload);
   std::optional<Operation> ReadDownload(const v1::DownloadNode& download);
+  std::optional<Operation> ReadSymbol(const v1::SymbolNode& symbol);
 
   std::optional<ReadView> ReadPart(const char* part, bool is_given, const v1::View& view);
   void AddUse(const View& view, Access access);
+  // Puts the node being read behind `before`, as `after` does.
+  void AddAfter(uint32_t before);
   bool CheckArgumentCount(const char* part, int count);
   void ReportOutput(const v1::DownloadNode& download, const Output& output);
 
@@ -66,6 +71,7 @@ class NodeReader {
   const ViewReader views_;
   NameTable names_;
   NameTable outputs_;
+  ModuleOrder module_order_;
   NodePlace place_;                  // of the node being read
   std::vector<uint32_t> waited_by_;  // by node: 1 + the last node whose `after` names it
 };

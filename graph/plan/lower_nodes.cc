@@ -26,6 +26,9 @@ class NodeLowering {
   void Lower(const ir::UserKernelOp& op, PlannedNode&) { plan_.launches.push_back(op.launch); }
   void Lower(const ir::UploadOp& op, PlannedNode& out) { Stage(op.dst.range.size, out); }
   void Lower(const ir::DownloadOp& op, PlannedNode& out) { Stage(op.src.range.size, out); }
+  void Lower(const ir::SymbolOp& op, PlannedNode& out) {
+    if (std::holds_alternative<uint32_t>(op.source)) Stage(op.size_bytes, out);
+  }
   void Lower(const ir::CopyOp&, PlannedNode&) {}
   void Lower(const ir::FillOp&, PlannedNode&) {}
   void Lower(const ir::EmptyOp&, PlannedNode&) {}

@@ -81,7 +81,26 @@ class Renderer {
     return std::find(after.begin(), after.end(), a) != after.end();
   }
 
+  // The module of which one of the nodes sets variables, and the other does so or launches kernels.
+  const std::string* CommonModule(NodeIndex a, NodeIndex b) const {
+    if (graph_.options.ordering != ir::Ordering::kData) return nullptr;
+    const auto module_of = [this](NodeIndex n) {
+      const ir::Operation& op = graph_.node(n).op;
+      if (const auto* symbol = std::get_if<ir::SymbolOp>(&op)) return int64_t{symbol->module};
+      if (const auto* kernel = std::get_if<ir::UserKernelOp>(&op)) return int64_t{kernel->module};
+      return int64_t{-1};
+    };
+    const bool sets = std::holds_alternative<ir::SymbolOp>(graph_.node(a).op) ||
+                      std::holds_alternative<ir::SymbolOp>(graph_.node(b).op);
+    const int64_t module = module_of(a);
+    if (!sets || module < 0 || module != module_of(b)) return nullptr;
+    return &graph_.modules[static_cast<size_t>(module)].name;
+  }
+
   std::string Reason(NodeIndex a, NodeIndex b) const {
+    if (const std::string* module = CommonModule(a, b)) {
+      return absl::StrCat("variables of module ", *module);
+    }
     if (IsAfter(a, b)) return "named in `after`";
     const auto [early, late] = Conflict(a, b);
     if (early == nullptr) return "what comes before it, by way of others";
@@ -95,6 +114,7 @@ class Renderer {
   }
 
   std::string ShortReason(NodeIndex a, NodeIndex b) const {
+    if (const std::string* module = CommonModule(a, b)) return *module;
     if (IsAfter(a, b)) return "after";
     const auto [early, late] = Conflict(a, b);
     return early == nullptr ? "" : graph_.buffer(late->storage).name;
@@ -115,6 +135,10 @@ class Renderer {
   std::string Work(const ir::Node& node, const PlannedNode& planned) const {
     if (planned.is_no_op) return absl::StrCat(ir::KindName(node.op), ", nothing to do");
     const std::string kernel = KernelName(node.op);
+    if (const auto* symbol = std::get_if<ir::SymbolOp>(&node.op)) {
+      return absl::StrCat("symbol ", absl::CHexEscape(symbol->symbol), ", ",
+                          Counted(symbol->size_bytes, "byte"));
+    }
     if (kernel.empty()) {
       uint64_t bytes = 0;
       for (const ir::Use& use : graph_.UsesOf(node)) bytes = std::max(bytes, use.range.size);

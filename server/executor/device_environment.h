@@ -43,7 +43,7 @@ class DeviceEnvironment {
         info_(std::move(info)),
         context_(std::move(context)),
         modules_(context_),
-        user_modules_(context_, [this] { return MakeDeviceCompiler(info_); }) {}
+        user_modules_(context_, info_, [this] { return MakeDeviceCompiler(info_); }) {}
 
   const std::unique_ptr<const cuda::Driver> driver_;
   const cuda::DeviceInfo info_;

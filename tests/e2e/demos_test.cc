@@ -52,7 +52,8 @@ TEST_P(DemosOverADaemonTest, GivesWhatTheReferenceGives) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Jobs, DemosOverADaemonTest,
-                         ::testing::Values("edges", "streams", "mlp", "pipeline", "own_kernels"),
+                         ::testing::Values("edges", "streams", "mlp", "pipeline", "own_kernels",
+                                           "own_symbols"),
                          [](const auto& demo) { return std::string(demo.param); });
 
 TEST_F(DemosTest, StreamsIsPlannedAsTwoLanesAndOneEventEdge) {

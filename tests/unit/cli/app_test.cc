@@ -101,7 +101,7 @@ TEST_F(AppTest, HelpOfACommandNamesEachOfItsOptions) {
 
 TEST_F(AppTest, EveryListingHasJson) {
   for (const char* name : {"run", "submit", "wait", "watch", "jobs", "show", "cancel", "buffers",
-                           "put", "get", "devices", "kernels", "status"}) {
+                           "put", "get", "devices", "kernels", "kernel", "status"}) {
     EXPECT_THAT(HelpText(name), HasSubstr("--json")) << name;
   }
 }

@@ -1,0 +1,36 @@
+#include "graph/build/kernel_priorities.h"
+
+#include <variant>
+
+#include "base/status_macros.h"
+#include "cuda/stream.h"
+
+namespace weft::build {
+
+absl::StatusOr<KernelPriorities> KernelPriorities::Of(const BuildInput& input) {
+  KernelPriorities priorities;
+  std::map<int32_t, int>& levels = priorities.levels_;
+  for (const ir::Node& node : input.graph.nodes) {
+    if (std::holds_alternative<ir::KernelOp>(node.op)) levels[0] = 0;
+    if (const auto* op = std::get_if<ir::UserKernelOp>(&node.op)) levels[op->priority] = 0;
+  }
+  if (levels.size() < 2) return KernelPriorities();
+  WEFT_ASSIGN_OR_RETURN(const cuda::PriorityRange range, cuda::StreamPriorityRange(input.context));
+  // Numbered downwards: 0 is the least urgent, -5 the most.
+  const int steps = range.least - range.greatest;
+  const int most = static_cast<int>(levels.size()) - 1;
+  int rank = 0;
+  for (auto& [priority, level] : levels) {
+    level = range.least - (most <= steps ? rank : rank * steps / most);
+    ++rank;
+  }
+  return priorities;
+}
+
+std::optional<int> KernelPriorities::Find(int32_t priority) const {
+  const auto it = levels_.find(priority);
+  if (it == levels_.end()) return std::nullopt;
+  return it->second;
+}
+
+}  // namespace weft::build
