@@ -29,7 +29,8 @@ std::string TakeOf(v1::SymbolNode& symbol) {
   if (symbol.source_case() != v1::SymbolNode::kData) return "";
   std::string data = std::move(*symbol.mutable_data());
   symbol.clear_source();
-  symbol.set_size_bytes(data.size());
+  // One that the job gives is held against the bytes later.
+  if (symbol.size_bytes() == 0) symbol.set_size_bytes(data.size());
   return data;
 }
 
@@ -68,7 +69,8 @@ absl::Status CheckUploadBytes(const Graph& graph, absl::Span<const std::string> 
     if (size == StagedBytes(op)) continue;
     const NodePlace place = {i, graph.nodes[i].name};
     violations.Add(std::holds_alternative<SymbolOp>(op)
-                       ? SymbolWithoutBytes(place)
+                       ? (size == 0 ? SymbolWithoutBytes(place)
+                                    : SymbolSizeDiffers(place, size, StagedBytes(op)))
                        : UploadSizeDiffers(place, size, StagedBytes(op)));
   }
   return violations.ToStatus();
