@@ -3,9 +3,11 @@
 #include <cxxabi.h>
 #include <google/protobuf/struct.pb.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "client/cli/output.h"
@@ -172,6 +174,9 @@ void PrintCode(std::ostream& out, const std::vector<ReportedImage>& images,
       continue;
     }
     PrintKernels(out, image.info, options);
+    if (absl::StartsWith(image.info.architecture, "compute_")) {
+      out << "PTX: what a kernel takes is known when the device's driver has compiled it\n";
+    }
     for (const kernels::VariableInfo& variable : image.info.variables) {
       out << (variable.constant ? "constant " : "variable ") << Printable(Demangled(variable.name))
           << ": " << FormatBytes(variable.size_bytes) << "\n";

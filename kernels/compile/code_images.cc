@@ -1,7 +1,9 @@
 #include "kernels/compile/code_images.h"
 
+#include <algorithm>
 #include <cstdint>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -27,7 +29,8 @@ absl::StatusOr<FatbinImage> PtxImage(absl::string_view name, absl::string_view t
     if (absl::ConsumeSuffix(&target, suffix)) image.suffix = std::string(suffix);
   }
   if (!absl::SimpleAtoi(target, &image.architecture)) {
-    return BadImageError(name, "PTX", absl::StrCat("its .target is \"", header.target, "\""));
+    return BadImageError(name, "PTX",
+                         absl::StrCat("its .target is \"", absl::CHexEscape(header.target), "\""));
   }
   return image;
 }
@@ -74,11 +77,14 @@ absl::StatusOr<CodeInfo> ReadImage(absl::string_view name, const FatbinImage& im
 }
 
 std::string ListArchitectures(absl::Span<const FatbinImage> images) {
+  constexpr size_t kMaxListed = 16;
   std::string text;
-  for (size_t i = 0; i < images.size(); ++i) {
+  const size_t listed = std::min(images.size(), kMaxListed);
+  for (size_t i = 0; i < listed; ++i) {
     const char* const separator = i == 0 ? "" : i + 1 < images.size() ? ", " : " and ";
     absl::StrAppend(&text, separator, Describe(images[i]));
   }
+  if (listed < images.size()) absl::StrAppend(&text, " and ", images.size() - listed, " more");
   return text.empty() ? "nothing" : text;
 }
 

@@ -26,7 +26,9 @@ constexpr unsigned char kFlagsOfCuda13 = 8;
 constexpr uint32_t kReservedCountedFrom = 90;
 constexpr uint32_t kReservedBytes = 1024;
 constexpr unsigned char kEntryFlag = 0x10;  // of a symbol's st_other: STO_CUDA_ENTRY
-constexpr size_t kMaxParameterIndex = 8192;
+// Beyond these a file is an attack: sections may lie over each other, and one name be long.
+constexpr size_t kMaxAttributes = size_t{1} << 20;
+constexpr size_t kMaxCubinNameBytes = 4096;
 
 // Attributes of .nv.info sections, by their numbers there.
 enum Attribute : uint8_t {
@@ -118,7 +120,7 @@ class CubinReader {
   // Up to the NUL; nothing outside the table.
   static absl::string_view TextAt(absl::string_view table, uint64_t offset) {
     if (offset >= table.size()) return {};
-    const absl::string_view rest = table.substr(offset);
+    const absl::string_view rest = table.substr(offset, kMaxCubinNameBytes);
     return rest.substr(0, rest.find('\0'));
   }
 
@@ -179,6 +181,7 @@ class CubinReader {
       absl::string_view value = rest.substr(2, 2);
       rest.remove_prefix(4);
       if (format < kNone || format > kSized) return Bad("its attributes cannot be read");
+      if (++attributes_ > kMaxAttributes) return Bad("it has more attributes than any");
       if (format == kSized) {
         uint16_t size = 0;
         LoadAt(value, 0, size);
@@ -226,15 +229,13 @@ class CubinReader {
   }
 
   // u32 (0), u16 ordinal, u16 offset, then: u32 with the size from bit 18 on; or u16 size, u16.
-  static void NoteParameter(uint8_t attribute, absl::string_view value, KernelInfo& kernel) {
+  void NoteParameter(uint8_t attribute, absl::string_view value, KernelInfo& kernel) {
     uint16_t ordinal = 0;
     uint16_t offset = 0;
     uint32_t tail = 0;
     if (!LoadAt(value, 4, ordinal) || !LoadAt(value, 6, offset) || !LoadAt(value, 8, tail)) return;
-    if (ordinal >= kMaxParameterIndex) return;
-    if (kernel.parameters.size() <= ordinal) kernel.parameters.resize(size_t{ordinal} + 1);
     const uint32_t size = attribute == kParameter ? tail >> 18 : tail & 0xffff;
-    kernel.parameters[ordinal] = {offset, size};
+    parameters_[kernel.name][ordinal] = {offset, size};
   }
 
   void AddMemory(const CubinSection& section) {
@@ -260,7 +261,12 @@ class CubinReader {
   CodeInfo Finish() {
     CodeInfo info;
     info.architecture = absl::StrCat("sm_", architecture_);
-    for (auto& [name, kernel] : kernels_) info.kernels.push_back(std::move(kernel));
+    for (auto& [name, kernel] : kernels_) {
+      for (const auto& [ordinal, parameter] : parameters_[kernel.name]) {
+        kernel.parameters.push_back(parameter);
+      }
+      info.kernels.push_back(std::move(kernel));
+    }
     for (auto& [name, variable] : variables_) info.variables.push_back(std::move(variable));
     return info;
   }
@@ -273,6 +279,8 @@ class CubinReader {
   std::vector<CubinSymbol> symbols_;
   std::map<absl::string_view, KernelInfo> kernels_;
   std::map<absl::string_view, VariableInfo> variables_;
+  std::map<std::string, std::map<uint16_t, KernelParameterInfo>> parameters_;  // by kernel, ordinal
+  size_t attributes_ = 0;
 };
 
 }  // namespace
