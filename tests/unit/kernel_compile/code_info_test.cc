@@ -86,7 +86,8 @@ TEST_P(CubinTest, ParametersLieAsTheyAreDeclared) {
   using Param = KernelParameterInfo;
   EXPECT_THAT(Find(info, "_Z5scaleIfEvPT_S0_i")->parameters,
               ElementsAre(Param{0, 8}, Param{8, 4}, Param{12, 4}));
-  EXPECT_THAT(Find(info, "packed")->parameters, ElementsAre(Param{0, 24}, Param{24, 1}, Param{32, 8}));
+  EXPECT_THAT(Find(info, "packed")->parameters,
+              ElementsAre(Param{0, 24}, Param{24, 1}, Param{32, 8}));
   EXPECT_THAT(Find(info, "large")->parameters, ElementsAre(Param{0, 20000}, Param{20000, 8}));
 }
 

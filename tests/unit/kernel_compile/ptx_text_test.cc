@@ -47,7 +47,8 @@ TEST(PtxTextTest, ParametersAreAlignedAsDeclared) {
 )";
   ASSERT_OK_AND_ASSIGN(const CodeInfo info, ReadPtx("m", text));
   ASSERT_EQ(info.kernels.size(), 2u);
-  EXPECT_THAT(info.kernels[0].parameters, ElementsAre(Parameter{0, 1}, Parameter{8, 8}, Parameter{16, 20}, Parameter{36, 4}));
+  EXPECT_THAT(info.kernels[0].parameters,
+              ElementsAre(Parameter{0, 1}, Parameter{8, 8}, Parameter{16, 20}, Parameter{36, 4}));
   EXPECT_THAT(info.kernels[0].max_block, ElementsAre(64, 2, 1));
   EXPECT_TRUE(info.kernels[1].parameters.empty());
   EXPECT_TRUE(info.kernels[1].block_required);
