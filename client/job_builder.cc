@@ -42,6 +42,16 @@ v1::Argument* AddArgument(v1::Node* node, absl::string_view name) {
   return argument;
 }
 
+void SetShape(const std::array<uint32_t, 3>& grid, const std::array<uint32_t, 3>& block,
+              v1::LaunchShape& launch) {
+  launch.set_grid_x(grid[0]);
+  launch.set_grid_y(grid[1]);
+  launch.set_grid_z(grid[2]);
+  launch.set_block_x(block[0]);
+  launch.set_block_y(block[1]);
+  launch.set_block_z(block[2]);
+}
+
 }  // namespace
 
 KernelRef& KernelRef::Arg(absl::string_view name, const JobView& view) {
@@ -60,13 +70,7 @@ KernelRef& KernelRef::IntegerArg(absl::string_view name, int64_t value) {
 }
 
 KernelRef& KernelRef::Launch(std::array<uint32_t, 3> grid, std::array<uint32_t, 3> block) {
-  v1::LaunchShape* launch = node_->mutable_kernel()->mutable_launch();
-  launch->set_grid_x(grid[0]);
-  launch->set_grid_y(grid[1]);
-  launch->set_grid_z(grid[2]);
-  launch->set_block_x(block[0]);
-  launch->set_block_y(block[1]);
-  launch->set_block_z(block[2]);
+  SetShape(grid, block, *node_->mutable_kernel()->mutable_launch());
   return *this;
 }
 
@@ -106,6 +110,82 @@ LibraryRef& LibraryRef::Named(absl::string_view name) {
 }
 
 LibraryRef& LibraryRef::After(const NodeRef& other) {
+  NodeRef::After(other);
+  return *this;
+}
+
+ModuleRef& ModuleRef::Option(absl::string_view option) {
+  module_->add_options(option.data(), option.size());
+  return *this;
+}
+
+ModuleRef& ModuleRef::Header(absl::string_view name, absl::string_view text) {
+  v1::Module::Header* header = module_->add_headers();
+  header->set_name(name.data(), name.size());
+  header->set_text(text.data(), text.size());
+  return *this;
+}
+
+v1::KernelParameter* UserKernelRef::AddParameter() {
+  return node_->mutable_user_kernel()->add_params();
+}
+
+UserKernelRef& UserKernelRef::AddView(const JobView& view, v1::Access access) {
+  v1::KernelParameter* parameter = AddParameter();
+  *parameter->mutable_view() = view.proto();
+  parameter->set_access(access);
+  return *this;
+}
+
+UserKernelRef& UserKernelRef::Reads(const JobView& view) { return AddView(view, v1::ACCESS_READ); }
+UserKernelRef& UserKernelRef::Writes(const JobView& view) {
+  return AddView(view, v1::ACCESS_WRITE);
+}
+UserKernelRef& UserKernelRef::Updates(const JobView& view) {
+  return AddView(view, v1::ACCESS_READ_WRITE);
+}
+
+UserKernelRef& UserKernelRef::Half(float value) {
+  AddParameter()->set_f16(value);
+  return *this;
+}
+
+UserKernelRef& UserKernelRef::Bfloat16(float value) {
+  AddParameter()->set_bf16(value);
+  return *this;
+}
+
+UserKernelRef& UserKernelRef::Launch(std::array<uint32_t, 3> grid, std::array<uint32_t, 3> block,
+                                     uint32_t shared_bytes) {
+  SetShape(grid, block, *node_->mutable_user_kernel()->mutable_launch());
+  node_->mutable_user_kernel()->set_shared_bytes(shared_bytes);
+  return *this;
+}
+
+UserKernelRef& UserKernelRef::Cluster(std::array<uint32_t, 3> blocks) {
+  v1::UserKernelNode::Cluster* cluster = node_->mutable_user_kernel()->mutable_cluster();
+  cluster->set_x(blocks[0]);
+  cluster->set_y(blocks[1]);
+  cluster->set_z(blocks[2]);
+  return *this;
+}
+
+UserKernelRef& UserKernelRef::Cooperative() {
+  node_->mutable_user_kernel()->set_cooperative(true);
+  return *this;
+}
+
+UserKernelRef& UserKernelRef::Priority(int32_t priority) {
+  node_->mutable_user_kernel()->set_priority(priority);
+  return *this;
+}
+
+UserKernelRef& UserKernelRef::Named(absl::string_view name) {
+  NodeRef::Named(name);
+  return *this;
+}
+
+UserKernelRef& UserKernelRef::After(const NodeRef& other) {
   NodeRef::After(other);
   return *this;
 }
@@ -165,6 +245,61 @@ LibraryRef JobBuilder::Library(absl::string_view call) {
   v1::Node* node = AddNode();
   node->mutable_library()->set_call(call.data(), call.size());
   return LibraryRef(node, job_->nodes_size() - 1);
+}
+
+v1::Module* JobBuilder::AddModule(absl::string_view name) {
+  v1::Module* module = job_->add_modules();
+  module->set_name(name.data(), name.size());
+  return module;
+}
+
+ModuleRef JobBuilder::CudaModule(absl::string_view name, absl::string_view source) {
+  v1::Module* module = AddModule(name);
+  module->set_cuda(source.data(), source.size());
+  return ModuleRef(module);
+}
+
+ModuleRef JobBuilder::PtxModule(absl::string_view name, absl::string_view text) {
+  v1::Module* module = AddModule(name);
+  module->set_ptx(text.data(), text.size());
+  return ModuleRef(module);
+}
+
+ModuleRef JobBuilder::CubinModule(absl::string_view name, absl::string_view bytes) {
+  v1::Module* module = AddModule(name);
+  module->set_cubin(bytes.data(), bytes.size());
+  return ModuleRef(module);
+}
+
+ModuleRef JobBuilder::FatbinModule(absl::string_view name, absl::string_view bytes) {
+  v1::Module* module = AddModule(name);
+  module->set_fatbin(bytes.data(), bytes.size());
+  return ModuleRef(module);
+}
+
+UserKernelRef JobBuilder::UserKernel(const ModuleRef& module, absl::string_view entry) {
+  v1::Node* node = AddNode();
+  node->mutable_user_kernel()->set_module(module.name());
+  node->mutable_user_kernel()->set_entry(entry.data(), entry.size());
+  return UserKernelRef(node, job_->nodes_size() - 1);
+}
+
+NodeRef JobBuilder::SetVariable(const ModuleRef& module, absl::string_view variable,
+                                const JobView& src) {
+  v1::SymbolNode* symbol = AddNode()->mutable_symbol();
+  symbol->set_module(module.name());
+  symbol->set_symbol(variable.data(), variable.size());
+  *symbol->mutable_src() = src.proto();
+  return LastNode();
+}
+
+NodeRef JobBuilder::SetVariable(const ModuleRef& module, absl::string_view variable,
+                                std::span<const std::byte> bytes) {
+  v1::SymbolNode* symbol = AddNode()->mutable_symbol();
+  symbol->set_module(module.name());
+  symbol->set_symbol(variable.data(), variable.size());
+  symbol->set_data(bytes.data(), bytes.size());
+  return LastNode();
 }
 
 NodeRef JobBuilder::Copy(const JobView& src, const JobView& dst) {

@@ -7,6 +7,13 @@
 //   job.Download("edges", blurred);
 //   client.Run(job.proto());
 //
+// Kernels of one's own come with the job:
+//
+//   const ModuleRef mine = job.CudaModule("mine", source).Option("--use_fast_math");
+//   job.UserKernel(mine, "scale<float>")
+//       .Updates(image).Value(2.0F).Value(int32_t{480 * 640})   // as the kernel declares them
+//       .Launch({1200, 1, 1}, {256, 1, 1});
+//
 // The builder checks nothing: the server does, and names everything that is wrong.
 //
 // Thread safety: none; one thread builds.
@@ -116,6 +123,54 @@ class LibraryRef : public NodeRef {
   LibraryRef& IntegerArg(absl::string_view name, int64_t value);
 };
 
+// Code that the job brings along. Valid as long as the builder.
+class ModuleRef {
+ public:
+  // Of the compiler (Module.options); only with CUDA C++.
+  ModuleRef& Option(absl::string_view option);
+  // What #include "name" in the source finds.
+  ModuleRef& Header(absl::string_view name, absl::string_view text);
+  const std::string& name() const { return module_->name(); }
+
+ private:
+  friend class JobBuilder;
+  explicit ModuleRef(v1::Module* module) : module_(module) {}
+  v1::Module* module_;
+};
+
+// A launch of a kernel of a module: its parameters in the order of the kernel's declaration, each of
+// the type that is declared there.
+class UserKernelRef : public NodeRef {
+ public:
+  // A pointer to the view's first byte, and what the kernel does with its bytes.
+  UserKernelRef& Reads(const JobView& view);
+  UserKernelRef& Writes(const JobView& view);
+  UserKernelRef& Updates(const JobView& view);  // both
+  // A number of just this type: int32_t{1} is another parameter than int64_t{1}.
+  template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
+  UserKernelRef& Value(T value);
+  UserKernelRef& Half(float value);      // rounded to half
+  UserKernelRef& Bfloat16(float value);  // rounded to bfloat16
+
+  // Blocks and threads of a block, by dimension; dynamic shared memory of a block. Needed.
+  UserKernelRef& Launch(std::array<uint32_t, 3> grid, std::array<uint32_t, 3> block,
+                        uint32_t shared_bytes = 0);
+  // Blocks of a cluster, by dimension.
+  UserKernelRef& Cluster(std::array<uint32_t, 3> blocks);
+  // All blocks run at once.
+  UserKernelRef& Cooperative();
+  // Among kernels that are ready at the same time: greater goes first; -10 to 10.
+  UserKernelRef& Priority(int32_t priority);
+  UserKernelRef& Named(absl::string_view name);
+  UserKernelRef& After(const NodeRef& other);
+
+ private:
+  friend class JobBuilder;
+  using NodeRef::NodeRef;
+  v1::KernelParameter* AddParameter();
+  UserKernelRef& AddView(const JobView& view, v1::Access access);
+};
+
 class JobBuilder {
  public:
   explicit JobBuilder(absl::string_view name = "");
@@ -144,6 +199,19 @@ class JobBuilder {
   KernelRef Kernel(absl::string_view kernel);
   // Such as "blas.matmul".
   LibraryRef Library(absl::string_view call);
+
+  // Code of the job's own: CUDA C++ source, PTX, machine code, or several of them.
+  ModuleRef CudaModule(absl::string_view name, absl::string_view source);
+  ModuleRef PtxModule(absl::string_view name, absl::string_view text);
+  ModuleRef CubinModule(absl::string_view name, absl::string_view bytes);
+  ModuleRef FatbinModule(absl::string_view name, absl::string_view bytes);
+  // A launch of one of its kernels; `entry` as UserKernelNode.entry has it.
+  UserKernelRef UserKernel(const ModuleRef& module, absl::string_view entry);
+  // Sets a variable of a module for the kernels of it that come after: from a view, or from bytes,
+  // which are copied.
+  NodeRef SetVariable(const ModuleRef& module, absl::string_view variable, const JobView& src);
+  NodeRef SetVariable(const ModuleRef& module, absl::string_view variable,
+                      std::span<const std::byte> bytes);
   NodeRef Copy(const JobView& src, const JobView& dst);
   // pattern_bytes: 1, 2 or 4.
   NodeRef Fill(const JobView& dst, uint32_t pattern, uint32_t pattern_bytes);
@@ -161,6 +229,7 @@ class JobBuilder {
  private:
   v1::Node* AddNode();
   NodeRef LastNode() const;
+  v1::Module* AddModule(absl::string_view name);
 
   std::unique_ptr<v1::Job> job_;  // on the heap: nodes must stay where NodeRefs point, also moved
 };
@@ -180,6 +249,28 @@ constexpr v1::DataType DataTypeOf() {
   } else {
     return std::is_signed_v<T> ? v1::DATA_TYPE_I64 : v1::DATA_TYPE_U64;
   }
+}
+
+template <typename T, typename>
+UserKernelRef& UserKernelRef::Value(T value) {
+  static_assert(sizeof(T) <= 8, "no kernel parameter of this type");
+  v1::KernelParameter& parameter = *AddParameter();
+  if constexpr (std::is_same_v<T, bool>) {
+    parameter.set_u8(value ? 1 : 0);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    sizeof(T) == 4 ? parameter.set_f32(static_cast<float>(value)) : parameter.set_f64(value);
+  } else if constexpr (sizeof(T) == 1) {
+    std::is_signed_v<T> ? parameter.set_i8(value) : parameter.set_u8(value);
+  } else if constexpr (sizeof(T) == 2) {
+    std::is_signed_v<T> ? parameter.set_i16(value) : parameter.set_u16(value);
+  } else if constexpr (sizeof(T) == 4) {
+    std::is_signed_v<T> ? parameter.set_i32(static_cast<int32_t>(value))
+                        : parameter.set_u32(static_cast<uint32_t>(value));
+  } else {
+    std::is_signed_v<T> ? parameter.set_i64(static_cast<int64_t>(value))
+                        : parameter.set_u64(static_cast<uint64_t>(value));
+  }
+  return *this;
 }
 
 }  // namespace weft::client

@@ -134,6 +134,12 @@ absl::StatusOr<NodeRef> Graph::AddKernel(const KernelLaunch& launch, Dependencie
   NodeRef node;
   WEFT_RETURN_IF_ERROR(WEFT_DRIVER_CALL(owned_.driver(), cuGraphAddKernelNode, &node.handle,
                                         owned_.get(), after.data(), after.size(), &params));
+  LaunchAttributeList attributes(launch.attributes);
+  for (unsigned int i = 0; i < attributes.size(); ++i) {
+    const CUlaunchAttribute& attribute = attributes.data()[i];
+    WEFT_RETURN_IF_ERROR(WEFT_DRIVER_CALL(owned_.driver(), cuGraphKernelNodeSetAttribute,
+                                          node.handle, attribute.id, &attribute.value));
+  }
   return node;
 }
 
@@ -213,11 +219,13 @@ absl::StatusOr<NodeRef> Graph::AddEventWait(const EventRef& event, Dependencies 
   return node;
 }
 
-absl::StatusOr<GraphExec> Graph::Instantiate() const {
+absl::StatusOr<GraphExec> Graph::Instantiate(NodePriorities priorities) const {
   WEFT_MAKE_CURRENT(owned_.context());
   CUgraphExec handle = nullptr;
-  WEFT_RETURN_IF_ERROR(WEFT_DRIVER_CALL(owned_.driver(), cuGraphInstantiateWithFlags, &handle,
-                                        owned_.get(), /*flags=*/0));
+  const unsigned long long flags =
+      priorities == NodePriorities::kOwn ? CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY : 0;
+  WEFT_RETURN_IF_ERROR(
+      WEFT_DRIVER_CALL(owned_.driver(), cuGraphInstantiateWithFlags, &handle, owned_.get(), flags));
   return GraphExec(GraphExec::Owned(owned_.context(), handle));
 }
 

@@ -93,6 +93,12 @@ struct ConditionalNode {
   uint32_t body_count = 1;
 };
 
+// With what priority the kernels of an executable graph run.
+enum class NodePriorities {
+  kOfStream,  // that of the stream it is launched into
+  kOwn,       // LaunchAttributes::priority of each; without one, the least urgent
+};
+
 class Graph;
 struct Conditional;
 
@@ -103,7 +109,7 @@ class GraphExec {
  public:
   // New parameters for a node, from the next launch on; a running launch keeps the old ones. The
   // node belongs to the Graph this was instantiated from, which must still be alive. 2–20 µs each.
-  // REQUIRES: the node's kind fits; a kernel node keeps its context; a copy keeps its kinds of
+  // REQUIRES: the node's kind fits; a kernel node keeps its context and attributes; a copy keeps its kinds of
   // memory; a fill of one row stays one.
   absl::Status UpdateKernel(NodeRef node, const KernelLaunch& launch);
   absl::Status UpdateMemcpy(NodeRef node, const MemcpyNode& copy);
@@ -168,7 +174,8 @@ class Graph {
                                              Dependencies dependencies);
 
   // Cost: about 3 µs a node in a chain, 15–20 µs a node in a wide graph.
-  absl::StatusOr<GraphExec> Instantiate() const;
+  absl::StatusOr<GraphExec> Instantiate(
+      NodePriorities priorities = NodePriorities::kOfStream) const;
 
   CUgraph handle() const { return owned_.get(); }
   bool valid() const { return owned_.valid(); }

@@ -83,6 +83,19 @@ absl::StatusOr<double> Function::Occupancy(uint32_t block_threads,
   return static_cast<double>(blocks) * block_threads / threads;
 }
 
+absl::StatusOr<uint64_t> Function::MaxActiveBlocks(uint32_t block_threads,
+                                                   size_t dynamic_shared_bytes) const {
+  WEFT_ASSIGN_OR_RETURN(const uint32_t of_one,
+                        MaxActiveBlocksPerMultiprocessor(block_threads, dynamic_shared_bytes));
+  WEFT_MAKE_CURRENT(context_);
+  CUdevice device = 0;
+  int multiprocessors = 0;
+  WEFT_RETURN_IF_ERROR(WEFT_DRIVER_CALL(*context_.driver, cuCtxGetDevice, &device));
+  WEFT_RETURN_IF_ERROR(WEFT_DRIVER_CALL(*context_.driver, cuDeviceGetAttribute, &multiprocessors,
+                                        CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device));
+  return uint64_t{of_one} * static_cast<uint32_t>(multiprocessors);
+}
+
 absl::StatusOr<Module> Module::Load(const Context& context, const std::string& image) {
   // The driver finds out by itself what the bytes are and where they end; none is an empty image.
   if (image.empty()) return absl::InvalidArgumentError("cuModuleLoadData: the image is empty");
@@ -118,8 +131,50 @@ absl::StatusOr<GlobalVariable> Module::GetGlobal(const std::string& name) const 
   return variable;
 }
 
+LaunchAttributeList::LaunchAttributeList(const LaunchAttributes& attributes) {
+  if (attributes.cluster.x != 0) {
+    CUlaunchAttribute& cluster = list_[size_++];
+    cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    cluster.value.clusterDim.x = attributes.cluster.x;
+    cluster.value.clusterDim.y = attributes.cluster.y;
+    cluster.value.clusterDim.z = attributes.cluster.z;
+  }
+  if (attributes.cooperative) {
+    CUlaunchAttribute& cooperative = list_[size_++];
+    cooperative.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+    cooperative.value.cooperative = 1;
+  }
+  if (attributes.priority.has_value()) {
+    CUlaunchAttribute& priority = list_[size_++];
+    priority.id = CU_LAUNCH_ATTRIBUTE_PRIORITY;
+    priority.value.priority = *attributes.priority;
+  }
+}
+
+namespace {
+
+absl::Status LaunchWithAttributes(const StreamRef& stream, const KernelLaunch& launch) {
+  LaunchAttributeList attributes(launch.attributes);
+  CUlaunchConfig config = {};
+  config.gridDimX = launch.grid.x;
+  config.gridDimY = launch.grid.y;
+  config.gridDimZ = launch.grid.z;
+  config.blockDimX = launch.block.x;
+  config.blockDimY = launch.block.y;
+  config.blockDimZ = launch.block.z;
+  config.sharedMemBytes = launch.dynamic_shared_bytes;
+  config.hStream = stream.handle();
+  config.attrs = attributes.data();
+  config.numAttrs = attributes.size();
+  return WEFT_DRIVER_CALL(stream.driver(), cuLaunchKernelEx, &config, launch.function.handle(),
+                          const_cast<void**>(launch.params), /*extra=*/nullptr);
+}
+
+}  // namespace
+
 absl::Status LaunchKernel(const StreamRef& stream, const KernelLaunch& launch) {
   WEFT_MAKE_CURRENT(stream.context());
+  if (launch.attributes.any()) return LaunchWithAttributes(stream, launch);
   // The driver only reads the array of pointers; its signature lacks the const.
   return WEFT_DRIVER_CALL(stream.driver(), cuLaunchKernel, launch.function.handle(), launch.grid.x,
                           launch.grid.y, launch.grid.z, launch.block.x, launch.block.y,

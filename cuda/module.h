@@ -1,8 +1,10 @@
 // Modules (loaded device code), their functions, and the launch of one function in a stream.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,6 +51,9 @@ class Function {
   // Allows launches with up to `size_bytes` of dynamic shared memory (more than 48 KiB need this).
   // Errors: INVALID_ARGUMENT above the device's opt-in limit.
   absl::Status SetMaxDynamicSharedBytes(uint32_t size_bytes) const;
+  // Blocks of this function that the whole device holds at once: a cooperative grid's limit.
+  absl::StatusOr<uint64_t> MaxActiveBlocks(uint32_t block_threads,
+                                           size_t dynamic_shared_bytes) const;
   // Blocks of this function that one multiprocessor holds at once.
   absl::StatusOr<uint32_t> MaxActiveBlocksPerMultiprocessor(uint32_t block_threads,
                                                             size_t dynamic_shared_bytes) const;
@@ -100,6 +105,29 @@ struct Dim3 {
   friend bool operator==(const Dim3&, const Dim3&) = default;
 };
 
+// What a launch asks for beyond its shape. The default asks for nothing.
+struct LaunchAttributes {
+  // Blocks of a cluster, of which the grid's extents are multiples; all 0: as the kernel was compiled.
+  Dim3 cluster = {0, 0, 0};
+  bool cooperative = false;     // all blocks run at once
+  std::optional<int> priority;  // as streams have: lower is more urgent; nullopt: the stream's
+
+  bool any() const { return cluster.x != 0 || cooperative || priority.has_value(); }
+  friend bool operator==(const LaunchAttributes&, const LaunchAttributes&) = default;
+};
+
+// The attributes as the driver takes them: in a list, or one by one for a node of a graph.
+class LaunchAttributeList {
+ public:
+  explicit LaunchAttributeList(const LaunchAttributes& attributes);
+  CUlaunchAttribute* data() { return list_.data(); }
+  unsigned int size() const { return size_; }
+
+ private:
+  std::array<CUlaunchAttribute, 3> list_ = {};
+  unsigned int size_ = 0;
+};
+
 // One launch of a function. params[i] points to the value of parameter i; the values are copied by
 // the call that takes this struct and need not outlive it.
 struct KernelLaunch {
@@ -108,10 +136,12 @@ struct KernelLaunch {
   Dim3 block;
   uint32_t dynamic_shared_bytes = 0;
   void* const* params = nullptr;
+  LaunchAttributes attributes = {};
 };
 
-// Adds the launch to the stream (cuLaunchKernel). Does not block.
-// Errors: INVALID_ARGUMENT (shape), RESOURCE_EXHAUSTED (registers or shared memory).
+// Adds the launch to the stream (cuLaunchKernel; with attributes cuLaunchKernelEx). Does not block.
+// Errors: INVALID_ARGUMENT (shape, cluster), RESOURCE_EXHAUSTED (registers or shared memory; a
+// cooperative grid that does not fit the device).
 absl::Status LaunchKernel(const StreamRef& stream, const KernelLaunch& launch);
 
 }  // namespace weft::cuda

@@ -77,7 +77,9 @@ struct Nvrtc::Library {
   X(nvrtcGetProgramLog)         \
   X(nvrtcGetLoweredName)        \
   X(nvrtcGetCUBINSize)          \
-  X(nvrtcGetCUBIN)
+  X(nvrtcGetCUBIN)              \
+  X(nvrtcGetPTXSize)            \
+  X(nvrtcGetPTX)
 #define WEFT_NVRTC_MEMBER(name) decltype(&::name) name = nullptr;
   WEFT_NVRTC_FUNCTIONS(WEFT_NVRTC_MEMBER)
 #undef WEFT_NVRTC_MEMBER
@@ -144,7 +146,16 @@ class Program {
     return std::string(name);
   }
 
-  absl::StatusOr<std::string> Image() {
+  absl::StatusOr<std::string> Ptx() {
+    size_t size = 0;
+    WEFT_RETURN_IF_ERROR(Check(lib_.nvrtcGetPTXSize(program_, &size), "nvrtcGetPTXSize"));
+    std::string text(size, '\0');
+    WEFT_RETURN_IF_ERROR(Check(lib_.nvrtcGetPTX(program_, text.data()), "nvrtcGetPTX"));
+    if (!text.empty() && text.back() == '\0') text.pop_back();  // the size counts it
+    return text;
+  }
+
+  absl::StatusOr<std::string> Cubin() {
     size_t size = 0;
     WEFT_RETURN_IF_ERROR(Check(lib_.nvrtcGetCUBINSize(program_, &size), "nvrtcGetCUBINSize"));
     std::string image(size, '\0');
@@ -207,7 +218,8 @@ absl::StatusOr<NvrtcResult> Nvrtc::Compile(const NvrtcSource& source) const {
   for (const std::string& expression : source.name_expressions) {
     WEFT_ASSIGN_OR_RETURN(result.lowered_names.emplace_back(), program.LoweredName(expression));
   }
-  WEFT_ASSIGN_OR_RETURN(result.cubin, program.Image());
+  const bool ptx = source.output == NvrtcSource::Output::kPtx;
+  WEFT_ASSIGN_OR_RETURN(result.image, ptx ? program.Ptx() : program.Cubin());
   return result;
 }
 

@@ -11,6 +11,7 @@
 namespace weft::cuda {
 
 struct NvrtcSource {
+  enum class Output { kCubin, kPtx };
   struct Header {
     std::string name;  // as #include names it
     std::string code;
@@ -18,12 +19,14 @@ struct NvrtcSource {
   std::string file_name;  // for messages
   std::string code;
   std::vector<Header> headers;
-  std::vector<std::string> options;           // as they are; one must be --gpu-architecture=sm_…
+  std::vector<std::string> options;  // as they are; one must be --gpu-architecture=…: sm_…
+                                     // for a cubin, compute_… for PTX
   std::vector<std::string> name_expressions;  // "scale", "ns::axpy<float>"
+  Output output = Output::kCubin;
 };
 
 struct NvrtcResult {
-  std::string cubin;
+  std::string image;                       // a cubin, or PTX
   std::vector<std::string> lowered_names;  // by position in NvrtcSource::name_expressions
 };
 

@@ -197,7 +197,6 @@ def check_managed(folder):
     return (expect_close("managed: noise", load("noise"), noise, 0) +
             expect_close("managed: result", load("result"), table + noise, 0))
 
-# By the name of the job file.
 def check_control_flow(folder):
     load = lambda name: np.load(os.path.join(folder, f"{name}.npy"))
     heat = np.zeros((34, 34))
@@ -217,6 +216,14 @@ def check_control_flow(folder):
             expect_close("control_flow: SWITCH", load("selected"), np.array([222]), 0) +
             expect_close("control_flow: semaphore", load("semaphore"), np.array([3] + 7 * [0]), 0) +
             expect_close("control_flow: row behind the wait", load("handed_over"), 2 * np.arange(1000), 0))
+
+
+def check_own_symbols(folder):
+    load = lambda name: np.load(os.path.join(folder, f"symbols_{name}.npy"))
+    x = np.arange(5000, dtype=np.float32)
+    return [fault for name, taps in (("smooth", [0.25, 0.5, 0.25]), ("sums", [1, 1, 1]))
+            for fault in expect_close(f"own_symbols: {name}", load(name), 2 * ndimage.correlate1d(
+                x.astype(np.float64), taps, mode="constant"), 1e-6)]
 
 
 # By the name of the job file.

@@ -23,6 +23,8 @@ struct LaunchLimits {
   uint32_t max_threads_per_block = 1024;
   uint32_t max_shared_bytes_per_block = 48 * 1024;
   uint32_t max_shared_bytes_per_block_optin = 48 * 1024;  // for kernels that ask for more
+  uint32_t max_cluster_blocks = 0;                        // 0: the device has no clusters
+  bool cooperative = true;                                // all blocks of a launch can run at once
   uint32_t max_parameter_bytes = 4096;
 };
 

@@ -172,10 +172,11 @@ std::string VersionText() { return "weft " WEFT_VERSION; }
 std::vector<std::unique_ptr<Command>> MakeCommands() {
   std::vector<std::unique_ptr<Command>> commands;
   for (const auto maker :
-       {MakeRunCommand, MakePlanCommand, MakeSubmitCommand, MakeWaitCommand, MakeWatchCommand,
-        MakeTraceCommand, MakeJobsCommand, MakeShowCommand, MakeCancelCommand, MakeBuffersCommand,
-        MakePutCommand, MakeGetCommand, MakeDeleteCommand, MakeDevicesCommand, MakeKernelsCommand,
-        MakeStatusCommand, MakeCompletionCommand, MakeHelpCommand, MakeVersionCommand}) {
+       {MakeRunCommand,    MakePlanCommand,       MakeSubmitCommand,  MakeWaitCommand,
+        MakeWatchCommand,  MakeTraceCommand,      MakeJobsCommand,    MakeShowCommand,
+        MakeCancelCommand, MakeBuffersCommand,    MakePutCommand,     MakeGetCommand,
+        MakeDeleteCommand, MakeDevicesCommand,    MakeKernelsCommand, MakeKernelCommand,
+        MakeStatusCommand, MakeCompletionCommand, MakeHelpCommand,    MakeVersionCommand}) {
     commands.push_back(maker());
   }
   return commands;

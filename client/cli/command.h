@@ -109,6 +109,11 @@ inline Option Lettered(char letter, Option option) {
   option.letter = letter;
   return option;
 }
+// `option` with a letter, too.
+inline Option Lettered(std::string letter, Option option) {
+  option.letter = std::move(letter);
+  return option;
+}
 // `option` with its only values.
 inline Option OneOf(Option option, std::vector<std::string> choices) {
   option.completes = Completes::kChoices;
@@ -145,6 +150,7 @@ std::unique_ptr<Command> MakeGetCommand();
 std::unique_ptr<Command> MakeDeleteCommand();
 std::unique_ptr<Command> MakeDevicesCommand();
 std::unique_ptr<Command> MakeKernelsCommand();
+std::unique_ptr<Command> MakeKernelCommand();
 std::unique_ptr<Command> MakeStatusCommand();
 std::unique_ptr<Command> MakeCompletionCommand();
 std::unique_ptr<Command> MakeHelpCommand();

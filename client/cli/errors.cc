@@ -108,6 +108,22 @@ absl::Status PngTypeError(const std::string& path, const ArrayType& type) {
                    array, ". Cast to u8 first, or write .npy instead"));
 }
 
+absl::Status ArchitectureSyntaxError(absl::string_view text) {
+  const std::string given = Printable(text);
+  return absl::InvalidArgumentError(
+      absl::StrCat("--arch ", given, ": is no architecture; give one such as sm_90"));
+}
+
+absl::Status NoSourceError(const std::string& path) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, ": is no CUDA C++ source; only files that end in .cu are compiled"));
+}
+
+absl::Status CodeEndingError(const std::string& path) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, ": is neither .cubin nor .ptx; the ending says what to compile to"));
+}
+
 absl::Status BindingSyntaxError(absl::string_view option, absl::string_view text) {
   const absl::string_view name = option == "input" ? "NODE" : "NAME";
   return absl::InvalidArgumentError(

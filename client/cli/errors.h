@@ -49,6 +49,14 @@ absl::Status PngTooLargeError(const std::string& path, uint32_t width, uint32_t 
 // A .png file cannot hold the output that is bound to it.
 absl::Status PngTypeError(const std::string& path, const ArrayType& type);
 
+// ---- Code of one's own ------------------------------------------------------------------------
+// The value of --arch is no architecture.
+absl::Status ArchitectureSyntaxError(absl::string_view text);
+// What is to be compiled does not end in .cu.
+absl::Status NoSourceError(const std::string& path);
+// Compiled code is to be written to a file of another ending than .cubin and .ptx.
+absl::Status CodeEndingError(const std::string& path);
+
 // ---- Binding files to nodes and outputs ---------------------------------------------------------
 // The value of --input or --output has no name, no "=" or no file.
 absl::Status BindingSyntaxError(absl::string_view option, absl::string_view text);

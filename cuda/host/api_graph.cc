@@ -17,17 +17,19 @@ CUresult CheckContext(Runtime& runtime, CUcontext context) {
                                                                  : CUDA_SUCCESS;
 }
 
+weft_host_launch ShapeOf(const CUDA_KERNEL_NODE_PARAMS& params) {
+  return {params.gridDimX,  params.gridDimY,  params.gridDimZ,      params.blockDimX,
+          params.blockDimY, params.blockDimZ, params.sharedMemBytes};
+}
+
 CUresult MakeKernelAction(Runtime& runtime, const CUDA_KERNEL_NODE_PARAMS* params,
                           ActionPtr* action) {
   if (params == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (params->func == nullptr && params->kern != nullptr) return CUDA_ERROR_NOT_SUPPORTED;
   const std::shared_ptr<Function> function = runtime.functions.Find(HandleNumber(params->func));
   if (function == nullptr) return CUDA_ERROR_INVALID_HANDLE;
-  const weft_host_launch shape{params->gridDimX,      params->gridDimY,  params->gridDimZ,
-                               params->blockDimX,     params->blockDimY, params->blockDimZ,
-                               params->sharedMemBytes};
-  return MakeKernelLaunch(function, LaunchRequest{shape, params->kernelParams, params->extra},
-                          action);
+  const LaunchRequest request{ShapeOf(*params), params->kernelParams, params->extra};
+  return MakeKernelLaunch(function, request, action);
 }
 
 CUresult MakeCopyAction(Runtime& runtime, const CUDA_MEMCPY3D* params, CUcontext context,
@@ -80,7 +82,8 @@ CUresult CheckInstantiateFlags(unsigned long long flags) {
       CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
       CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
   if ((flags & ~kKnown) != 0) return CUDA_ERROR_INVALID_VALUE;
-  return flags == 0 ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
+  const unsigned long long here = CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
+  return (flags & ~here) == 0 ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
 }
 
 CUresult UpdateExec(Runtime& runtime, CUgraphExec exec_handle, CUgraph graph_handle,
@@ -134,8 +137,20 @@ CUresult CUDAAPI cuGraphAddKernelNode(CUgraphNode* node, CUgraph graph,
     NodeSpec spec;
     spec.type = CU_GRAPH_NODE_TYPE_KERNEL;
     WEFT_CU_RETURN_IF_ERROR(MakeKernelAction(runtime, params, &spec.action));
+    spec.shape = ShapeOf(*params);
     return AddNode(runtime, {node, graph, dependencies, count}, std::move(spec));
   });
+}
+
+CUresult CUDAAPI cuGraphKernelNodeSetAttribute(CUgraphNode handle, CUkernelNodeAttrID id,
+                                               const CUkernelNodeAttrValue* value) {
+  return CallOnDevice(
+      ApiFunction::k_cuGraphKernelNodeSetAttribute, [&](Runtime& runtime) -> CUresult {
+        if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
+        const std::shared_ptr<GraphNode> node = runtime.nodes.Find(HandleNumber(handle));
+        if (node == nullptr) return CUDA_ERROR_INVALID_VALUE;
+        return node->graph->SetAttribute(node->index, id, *value);
+      });
 }
 
 CUresult CUDAAPI cuGraphAddMemcpyNode(CUgraphNode* node, CUgraph graph,
@@ -214,7 +229,7 @@ CUresult CUDAAPI cuGraphInstantiateWithFlags(CUgraphExec* exec, CUgraph handle,
         const std::shared_ptr<RecordedGraph> graph = runtime.graphs.Find(HandleNumber(handle));
         if (graph == nullptr || graph->graph->is_body()) return CUDA_ERROR_INVALID_VALUE;
         if (HasUnusedCondition(*graph)) return CUDA_ERROR_INVALID_VALUE;
-        std::shared_ptr<GraphExec> made = GraphExec::Instantiate(graph->graph);
+        std::shared_ptr<GraphExec> made = GraphExec::Instantiate(graph->graph, flags);
         if (made == nullptr) return CUDA_ERROR_NOT_SUPPORTED;  // the one it may have is there
         *exec = MakeHandle<CUgraphExec>(runtime.execs.Insert(std::move(made)));
         return CUDA_SUCCESS;

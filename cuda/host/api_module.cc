@@ -60,7 +60,16 @@ CUresult Launch(Runtime& runtime, const ContextPtr& current, CUfunction handle,
   if (&function->context() != &stream->context()) return CUDA_ERROR_INVALID_HANDLE;
   ActionPtr action;
   WEFT_CU_RETURN_IF_ERROR(MakeKernelLaunch(std::move(function), request, &action));
-  return SubmitAction(stream, CU_GRAPH_NODE_TYPE_KERNEL, std::move(action));
+  return SubmitAction(stream, CU_GRAPH_NODE_TYPE_KERNEL, std::move(action),
+                      request.attributes.priority);
+}
+
+CUresult ReadAttributes(const CUlaunchConfig& config, LaunchAttributes* attributes) {
+  if (config.numAttrs > 0 && config.attrs == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  for (unsigned int i = 0; i < config.numAttrs; ++i) {
+    WEFT_CU_RETURN_IF_ERROR(attributes->Set(config.attrs[i].id, config.attrs[i].value));
+  }
+  return CUDA_SUCCESS;
 }
 
 }  // namespace
@@ -185,6 +194,23 @@ CUresult CUDAAPI cuLaunchKernel(CUfunction function, unsigned int grid_x, unsign
     const weft_host_launch shape{grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes};
     return Launch(runtime, context, function, LaunchRequest{shape, params, extra}, stream);
   });
+}
+
+CUresult CUDAAPI cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** params,
+                                  void** extra) {
+  return CallInContext(ApiFunction::k_cuLaunchKernelEx,
+                       [&](Runtime& runtime, const ContextPtr& context) -> CUresult {
+                         if (config == nullptr) return CUDA_ERROR_INVALID_VALUE;
+                         LaunchRequest request;
+                         request.shape = {config->gridDimX,      config->gridDimY,
+                                          config->gridDimZ,      config->blockDimX,
+                                          config->blockDimY,     config->blockDimZ,
+                                          config->sharedMemBytes};
+                         request.params = params;
+                         request.extra = extra;
+                         WEFT_CU_RETURN_IF_ERROR(ReadAttributes(*config, &request.attributes));
+                         return Launch(runtime, context, function, request, config->hStream);
+                       });
 }
 
 }  // extern "C"

@@ -115,14 +115,21 @@ void Capture::Release() {
   for (const std::shared_ptr<Stream>& stream : streams) stream->LeaveCapture(*this);
 }
 
-CUresult SubmitAction(const std::shared_ptr<Stream>& stream, CUgraphNodeType type,
-                      ActionPtr action) {
+CUresult SubmitAction(const std::shared_ptr<Stream>& stream, CUgraphNodeType type, ActionPtr action,
+                      std::optional<int> priority) {
   const std::shared_ptr<Capture> capture = stream->capture();
   if (capture == nullptr) {
-    return stream->context().Submit(stream, std::make_unique<ActionOperation>(std::move(action)));
+    std::unique_ptr<Operation> operation;
+    if (priority.has_value()) {
+      operation = std::make_unique<PrioritizedOperation>(*priority, std::move(action));
+    } else {
+      operation = std::make_unique<ActionOperation>(std::move(action));
+    }
+    return stream->context().Submit(stream, std::move(operation));
   }
   NodeSpec node;
   node.type = type;
+  node.attributes.priority = priority;
   node.action = std::move(action);
   return capture->Add(*stream, std::move(node));
 }

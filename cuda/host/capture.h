@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -72,9 +73,9 @@ class Capture : public std::enable_shared_from_this<Capture> {
 };
 
 // Runs the action in the stream when its turn comes; where the stream is captured, records it as a
-// node of that type.
-CUresult SubmitAction(const std::shared_ptr<Stream>& stream, CUgraphNodeType type,
-                      ActionPtr action);
+// node of that type. `priority`: of a kernel that has one of its own.
+CUresult SubmitAction(const std::shared_ptr<Stream>& stream, CUgraphNodeType type, ActionPtr action,
+                      std::optional<int> priority = std::nullopt);
 // For calls that no capture takes: STREAM_CAPTURE_UNSUPPORTED, and the capture is invalid, when the
 // stream is captured.
 CUresult RefuseCapture(const Stream& stream);

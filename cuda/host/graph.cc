@@ -63,6 +63,18 @@ CUresult Graph::Add(NodeSpec node, uint32_t* index) {
   return CUDA_SUCCESS;
 }
 
+CUresult Graph::SetAttribute(uint32_t index, CUlaunchAttributeID id,
+                             const CUlaunchAttributeValue& value) {
+  MutexLock lock(mu_);
+  NodeSpec& node = body_.nodes[index];
+  if (node.type != CU_GRAPH_NODE_TYPE_KERNEL) return CUDA_ERROR_INVALID_VALUE;
+  LaunchAttributes changed = node.attributes;
+  CUresult result = changed.Set(id, value);
+  if (result == CUDA_SUCCESS) result = changed.Check(node.shape);
+  if (result == CUDA_SUCCESS) node.attributes = changed;
+  return result;
+}
+
 GraphBody Graph::Snapshot() const {
   MutexLock lock(mu_);
   return body_;

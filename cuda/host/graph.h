@@ -11,6 +11,8 @@
 #include "cuda/host/condition.h"
 #include "cuda/host/cuda_api.h"
 #include "cuda/host/event.h"
+#include "cuda/host/image_abi.h"
+#include "cuda/host/launch_attributes.h"
 #include "cuda/host/mutex.h"
 #include "cuda/host/value_waits.h"
 
@@ -42,6 +44,8 @@ struct NodeSpec {
   std::vector<uint32_t> dependencies;      // indices of earlier nodes, ascending, each once
   std::shared_ptr<const ConditionalSpec> conditional = nullptr;
   std::shared_ptr<const MemoryOperations> memory_operations = nullptr;  // batch nodes
+  weft_host_launch shape = {};                                          // kernel nodes
+  LaunchAttributes attributes;                                          // kernel nodes
 };
 
 // Nodes in the order in which they were added. Because a node can only depend on earlier ones, this
@@ -71,6 +75,10 @@ class Graph {
   // The index of the new node. Errors: INVALID_VALUE when a dependency is named twice,
   // or when a body does not take the node's kind, NOT_SUPPORTED beyond the bounds above. REQUIRES: each dependency is an index that Add gave.
   CUresult Add(NodeSpec node, uint32_t* index);
+  // Sets an attribute of a kernel node. Errors: those of LaunchAttributes; INVALID_VALUE for a node
+  // of another type.
+  CUresult SetAttribute(uint32_t index, CUlaunchAttributeID id,
+                        const CUlaunchAttributeValue& value);
   GraphBody Snapshot() const;
 
   // A graph with conditional nodes has one executable at a time: true when it may have another. Until
@@ -86,7 +94,7 @@ class Graph {
 
 // What a node's handle names.
 struct GraphNode {
-  std::shared_ptr<const Graph> graph;
+  std::shared_ptr<Graph> graph;
   uint32_t index = 0;
 };
 

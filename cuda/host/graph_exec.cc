@@ -52,6 +52,7 @@ class Flattener {
     const auto position = static_cast<uint32_t>(flat_.shape.types.size());
     const bool is_child = node.type == CU_GRAPH_NODE_TYPE_GRAPH;
     flat_.shape.types.push_back(is_child ? CU_GRAPH_NODE_TYPE_EMPTY : node.type);
+    flat_.shape.priorities.push_back(node.attributes.priority.value_or(WorkerPool::kLeastPriority));
     flat_.work.push_back({node.action, node.event, nullptr, node.memory_operations});
     if (node.conditional != nullptr) {
       flat_.work.back().conditional = InstantiateConditional(*node.conditional);
@@ -163,6 +164,9 @@ CUgraphExecUpdateResult CompareNode(const FlatGraph& after, const GraphShape& be
   }
   // The API allows some changes of conditional nodes; nobody here asks for them.
   if (work[node].conditional != nullptr) return CU_GRAPH_EXEC_UPDATE_ERROR_NOT_SUPPORTED;
+  if (after.shape.priorities[node] != before.priorities[node]) {
+    return CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED;
+  }
   if (!Exchangeable(work[node].action, after.work[node].action)) {
     return before.types[node] == CU_GRAPH_NODE_TYPE_KERNEL
                ? CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE
@@ -173,11 +177,13 @@ CUgraphExecUpdateResult CompareNode(const FlatGraph& after, const GraphShape& be
 
 }  // namespace
 
-std::shared_ptr<GraphExec> GraphExec::Instantiate(std::shared_ptr<const Graph> graph) {
+std::shared_ptr<GraphExec> GraphExec::Instantiate(std::shared_ptr<const Graph> graph,
+                                                  unsigned long long flags) {
   FlatGraph flat = Flattener().Flatten(graph->Snapshot());
   auto shape = std::make_shared<const GraphShape>(std::move(flat.shape));
   std::shared_ptr<GraphExec> exec(
       new GraphExec(graph, std::move(shape), std::move(flat.work), std::move(flat.conditions)));
+  exec->own_priorities_ = (flags & CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY) != 0;
   const std::shared_ptr<const void> token = exec->conditions_;
   return graph->ClaimExec(token) ? exec : nullptr;
 }
@@ -251,6 +257,7 @@ LaunchPlan GraphExec::BeginLaunch() {
   plan.shape = shape_;
   plan.work = work_;
   plan.conditions = conditions_;
+  plan.own_priorities = own_priorities_;
   work_launched_ = true;
   plan.counters = std::move(ready_counters_);
   if (plan.counters == nullptr) plan.counters = std::make_unique<RunCounters>(*shape_);

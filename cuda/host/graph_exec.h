@@ -22,6 +22,7 @@ struct GraphShape {
   std::vector<uint32_t> first_successor;
   std::vector<uint32_t> successors;
   std::vector<uint32_t> dependency_count;
+  std::vector<int> priorities;        // of kernels that have one of their own; of others the least
   std::vector<uint32_t> position_of;  // index in the graph → index here (of the end of a child)
 };
 
@@ -62,6 +63,7 @@ struct LaunchPlan {
   std::unique_ptr<RunCounters> counters;
   std::shared_ptr<Completion> previous;  // the launch before this one; null: none
   std::shared_ptr<Completion> finished;  // this launch
+  bool own_priorities = false;           // nodes run with theirs, not with that of the stream
 };
 
 // Thread safety: all members may be called from any thread.
@@ -69,7 +71,9 @@ class GraphExec {
  public:
   // `graph`: the recorded graph, which the handles of its nodes name; kept alive. Null when it has
   // conditional nodes and another executable.
-  static std::shared_ptr<GraphExec> Instantiate(std::shared_ptr<const Graph> graph);
+  // `flags`: of cuGraphInstantiateWithFlags.
+  static std::shared_ptr<GraphExec> Instantiate(std::shared_ptr<const Graph> graph,
+                                                unsigned long long flags = 0);
 
   const Graph& graph() const { return *graph_; }
 
@@ -103,6 +107,7 @@ class GraphExec {
   const std::shared_ptr<const Graph> graph_;
   const std::shared_ptr<const GraphShape> shape_;
   const std::shared_ptr<const Conditions> conditions_;  // also the token of Graph::ClaimExec
+  bool own_priorities_ = false;                         // set before anybody else sees it
   Mutex launch_order_;
   Mutex mu_;
   // A launch does what the nodes did at its time: the table is copied before the first change after

@@ -52,17 +52,20 @@ void GraphRun::Start(std::function<void()> on_end) {
   }
   if (own == kNoNode) {
     End();  // a graph without nodes
+  } else if (plan_.own_priorities) {
+    Post(own);
   } else {
     RunFrom(own);
   }
 }
 
 void GraphRun::Post(uint32_t node) {
-  context_.pool().Post(priority_, [self = shared_from_this(), node] { self->RunFrom(node); });
+  context_.pool().Post(PriorityOf(node),
+                       [self = shared_from_this(), node] { self->RunFrom(node); });
 }
 
 void GraphRun::PostBehind(uint32_t node) {
-  context_.pool().Post(priority_, [self = shared_from_this(), node] {
+  context_.pool().Post(PriorityOf(node), [self = shared_from_this(), node] {
     const uint32_t next = self->FinishNode(node);
     if (next != kNoNode) self->RunFrom(next);
   });
@@ -203,7 +206,8 @@ uint32_t GraphRun::FinishNode(uint32_t node) {
     const uint32_t successor = shape.successors[i];
     std::atomic<uint32_t>& count = plan_.counters->unfinished_dependencies[successor];
     if (count.fetch_sub(1, std::memory_order_acq_rel) != 1) continue;
-    if (next == kNoNode) {
+    // With priorities every node goes through the pool, which starts the most urgent one first.
+    if (next == kNoNode && !plan_.own_priorities) {
       next = successor;
     } else {
       Post(successor);

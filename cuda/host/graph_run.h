@@ -72,6 +72,10 @@ class GraphRun : public std::enable_shared_from_this<GraphRun> {
   void PostBehind(uint32_t node);
   void End();
 
+  int PriorityOf(uint32_t node) const {
+    return plan_.own_priorities ? plan_.shape->priorities[node] : priority_;
+  }
+
   Context& context_;
   const int priority_;
   const LaunchPlan plan_;

@@ -186,6 +186,8 @@ CUresult Function::SetAttribute(CUfunction_attribute attribute, int value) {
 CUresult MakeKernelLaunch(const std::shared_ptr<const Function>& function,
                           const LaunchRequest& request, ActionPtr* action) {
   if (!FitsLimits(request.shape, *function)) return CUDA_ERROR_INVALID_VALUE;
+  const CUresult attributes = request.attributes.Check(request.shape);
+  if (attributes != CUDA_SUCCESS) return attributes;
   auto launch = std::make_shared<KernelLaunch>(function, request.shape);
   if (!CopyParameters(*function, request, launch.get())) return CUDA_ERROR_INVALID_VALUE;
   *action = std::move(launch);

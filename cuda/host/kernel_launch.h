@@ -9,6 +9,7 @@
 #include "cuda/host/context.h"
 #include "cuda/host/cuda_api.h"
 #include "cuda/host/image.h"
+#include "cuda/host/launch_attributes.h"
 #include "cuda/host/mutex.h"
 
 namespace weft::hostcuda {
@@ -46,10 +47,11 @@ struct LaunchRequest {
   weft_host_launch shape;
   void** params = nullptr;  // one pointer a parameter; or
   void** extra = nullptr;   // the packed parameters: CU_LAUNCH_PARAM_BUFFER_POINTER and _SIZE
+  LaunchAttributes attributes = {};
 };
 
 // Copies the parameters. Errors: INVALID_VALUE for shapes and shared memory beyond the limits, and
-// for parameters that are missing or given twice.
+// for parameters that are missing or given twice; those of LaunchAttributes::Check.
 CUresult MakeKernelLaunch(const std::shared_ptr<const Function>& function,
                           const LaunchRequest& request, ActionPtr* action);
 

@@ -1,6 +1,7 @@
 // The kinds of operation that a stream's queue holds, but for graph launches (graph_run.h).
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -20,6 +21,23 @@ class ActionOperation : public Operation {
 
  private:
   const ActionPtr action_;
+};
+
+// Runs an action with a priority of its own.
+class PrioritizedOperation : public Operation {
+ public:
+  PrioritizedOperation(int priority, ActionPtr action)
+      : priority_(priority), action_(std::move(action)) {}
+  Progress Run(Context& context, std::function<void()> resume) override;
+  // An action that is under way is waited for.
+  Progress Cancel() override;
+
+ private:
+  const int priority_;
+  const ActionPtr action_;
+  bool started_ = false;
+  // Shared with the task that runs it, which may outlive this.
+  const std::shared_ptr<std::atomic<bool>> never_ends_ = std::make_shared<std::atomic<bool>>(false);
 };
 
 // Finishes a completion: the record of an event.

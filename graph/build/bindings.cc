@@ -13,6 +13,11 @@ absl::StatusOr<cuda::Function> FunctionResolver::ResolveUser(uint32_t /*module*/
   return WEFT_BUG("this resolver knows no modules of jobs");
 }
 
+absl::StatusOr<cuda::GlobalVariable> FunctionResolver::ResolveVariable(uint32_t,
+                                                                       const std::string&) {
+  return WEFT_BUG("a job with variables of its own was given a resolver of built-in kernels");
+}
+
 absl::StatusOr<std::shared_ptr<const cuda::LibraryCall>> FunctionResolver::ResolveLibrary(
     const LibraryRequest& /*request*/) {
   return nullptr;

@@ -62,6 +62,9 @@ class FunctionResolver {
   // Errors: FAILED_PRECONDITION (the library is not there), UNIMPLEMENTED, RESOURCE_EXHAUSTED.
   virtual absl::StatusOr<std::shared_ptr<const cuda::LibraryCall>> ResolveLibrary(
       const LibraryRequest& request);
+  // The variable `symbol` of module `module` of the job. Errors: NOT_FOUND.
+  virtual absl::StatusOr<cuda::GlobalVariable> ResolveVariable(uint32_t module,
+                                                               const std::string& symbol);
 };
 
 // All that a plan is built from. References: the context must outlive what is built, the others the

@@ -33,4 +33,17 @@ absl::Status SharedMemoryError(absl::string_view entry, uint32_t static_bytes,
       " more, which is above the device's limit; use less (weft devices ", "shows the limit)"));
 }
 
+absl::Status GridTooLargeError(absl::string_view entry, uint64_t blocks, uint64_t limit) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      "kernel \"", entry, "\" is cooperative with ", blocks, " blocks, and the device holds ",
+      limit, " of them at once; launch fewer blocks, each of which does more"));
+}
+
+absl::Status VariableTooSmallError(absl::string_view symbol, uint64_t variable_bytes,
+                                   uint64_t offset_bytes, uint64_t size_bytes) {
+  return absl::InvalidArgumentError(absl::StrCat("variable \"", symbol, "\" has ", variable_bytes,
+                                                 " bytes, and the job sets ", size_bytes,
+                                                 " from offset ", offset_bytes, " on; set fewer"));
+}
+
 }  // namespace weft::build

@@ -24,4 +24,11 @@ absl::Status BlockTooLargeError(absl::string_view entry, uint64_t threads, uint3
 absl::Status SharedMemoryError(absl::string_view entry, uint32_t static_bytes,
                                uint32_t dynamic_bytes);
 
+// More blocks than the device holds at once, which a cooperative launch needs.
+absl::Status GridTooLargeError(absl::string_view entry, uint64_t blocks, uint64_t limit);
+
+// Bytes behind the end of a variable are to be set.
+absl::Status VariableTooSmallError(absl::string_view symbol, uint64_t variable_bytes,
+                                   uint64_t offset_bytes, uint64_t size_bytes);
+
 }  // namespace weft::build

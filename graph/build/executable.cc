@@ -39,7 +39,8 @@ std::vector<uint32_t> ShapeOf(const plan::Plan& plan) {
 struct SameSlot {
   bool operator()(const EmptyOperation&, const EmptyOperation&) const { return true; }
   bool operator()(const KernelOperation& x, const KernelOperation& y) const {
-    return x.function.handle() == y.function.handle();
+    // Attributes are the graph's: a change of parameters does not change them.
+    return x.function.handle() == y.function.handle() && x.attributes == y.attributes;
   }
   bool operator()(const cuda::MemcpyNode&, const cuda::MemcpyNode&) const { return true; }
   // What was captured stays as it is.
@@ -172,7 +173,7 @@ Executable::Executable(OperationList operations, BuiltGraph built, cuda::GraphEx
 absl::StatusOr<std::unique_ptr<Executable>> Executable::Create(const BuildInput& input) {
   WEFT_ASSIGN_OR_RETURN(OperationList operations, ResolveOperations(input));
   WEFT_ASSIGN_OR_RETURN(BuiltGraph built, BuildGraph(input, operations));
-  WEFT_ASSIGN_OR_RETURN(cuda::GraphExec exec, built.graph.Instantiate());
+  WEFT_ASSIGN_OR_RETURN(cuda::GraphExec exec, built.graph.Instantiate(operations.priorities));
   std::unique_ptr<Executable> executable(
       new Executable(std::move(operations), std::move(built), std::move(exec)));
   executable->shape_ = ShapeOf(input.plan);

@@ -8,6 +8,7 @@
 #include "base/error_context.h"
 #include "base/status_macros.h"
 #include "graph/build/errors.h"
+#include "graph/build/kernel_priorities.h"
 #include "kernels/parameters.h"
 
 namespace weft::build {
@@ -26,6 +27,8 @@ class Resolver {
   Resolver(const BuildInput& input, const BuildInput& job) : input_(input), job_(job) {}
 
   absl::StatusOr<OperationList> Run() {
+    WEFT_ASSIGN_OR_RETURN(priorities_, KernelPriorities::Of(job_));
+    if (!priorities_.empty()) list_.priorities = cuda::NodePriorities::kOwn;
     const size_t node_count = input_.graph.nodes.size();
     list_.operations.reserve(node_count);
     list_.first.reserve(node_count + 1);
@@ -100,8 +103,10 @@ class Resolver {
   absl::Status AddLaunches(absl::Span<const kernels::PhaseLaunch> launches, ir::Slice parameters) {
     for (const kernels::PhaseLaunch& phase : launches) {
       WEFT_ASSIGN_OR_RETURN(const cuda::Function function, FunctionOf(phase));
-      list_.operations.emplace_back(KernelOperation{
-          function, ToCuda(phase.grid), ToCuda(phase.block), phase.shared_bytes, parameters});
+      KernelOperation operation{function, ToCuda(phase.grid), ToCuda(phase.block),
+                                phase.shared_bytes, parameters};
+      operation.attributes.priority = priorities_.Find(0);
+      list_.operations.emplace_back(operation);
     }
     return absl::OkStatus();
   }
@@ -123,8 +128,10 @@ class Resolver {
       list_.parameter_words.push_back(address);
     }
     const kernels::PhaseLaunch& launch = op.launch;
-    list_.operations.emplace_back(KernelOperation{
-        function, ToCuda(launch.grid), ToCuda(launch.block), launch.shared_bytes, parameters});
+    KernelOperation operation{function, ToCuda(launch.grid), ToCuda(launch.block),
+                              launch.shared_bytes, parameters};
+    operation.attributes = {ToCuda(op.cluster), op.cooperative, priorities_.Find(op.priority)};
+    list_.operations.emplace_back(operation);
     return absl::OkStatus();
   }
 
@@ -148,7 +155,19 @@ class Resolver {
       return BlockTooLargeError(op.entry, threads, attributes.max_threads_per_block,
                                 attributes.registers_per_thread);
     }
-    return AllowShared(op, attributes, function);
+    WEFT_RETURN_IF_ERROR(AllowShared(op, attributes, function));
+    return op.cooperative ? CheckCooperative(op, function, threads) : absl::OkStatus();
+  }
+
+  static absl::Status CheckCooperative(const ir::UserKernelOp& op, const cuda::Function& function,
+                                       uint64_t threads) {
+    const kernels::Dim3& grid = op.launch.grid;
+    WEFT_ASSIGN_OR_RETURN(
+        const uint64_t limit,
+        function.MaxActiveBlocks(static_cast<uint32_t>(threads), op.launch.shared_bytes));
+    // Each extent has 31 bits at most, the last two 16.
+    const uint64_t blocks = uint64_t{grid.x} * grid.y * grid.z;
+    return blocks <= limit ? absl::OkStatus() : GridTooLargeError(op.entry, blocks, limit);
   }
 
   static absl::Status AllowShared(const ir::UserKernelOp& op,
@@ -210,6 +229,23 @@ class Resolver {
     WEFT_ASSIGN_OR_RETURN(const CUdeviceptr destination, AddressOf(op.dst));
     list_.operations.emplace_back(
         cuda::MemcpyNode{destination, StagingOf(planned), op.dst.range.size});
+    return absl::OkStatus();
+  }
+
+  absl::Status Add(const ir::SymbolOp& op, const plan::PlannedNode& planned) {
+    WEFT_ASSIGN_OR_RETURN(const cuda::GlobalVariable variable,
+                          input_.resolver.ResolveVariable(op.module, op.symbol));
+    if (op.size_bytes > variable.size || op.offset_bytes > variable.size - op.size_bytes) {
+      return VariableTooSmallError(op.symbol, variable.size, op.offset_bytes, op.size_bytes);
+    }
+    CUdeviceptr source = 0;
+    if (const auto* view = std::get_if<ir::View>(&op.source)) {
+      WEFT_ASSIGN_OR_RETURN(source, AddressOf(*view));
+    } else {
+      source = StagingOf(planned);
+    }
+    list_.operations.emplace_back(
+        cuda::MemcpyNode{variable.address + op.offset_bytes, source, op.size_bytes});
     return absl::OkStatus();
   }
 
@@ -330,6 +366,7 @@ class Resolver {
   const BuildInput& input_;
   const BuildInput& job_;
   OperationList list_;
+  KernelPriorities priorities_;
   absl::flat_hash_map<std::string, Known> functions_;
 };
 
@@ -347,7 +384,8 @@ struct Same {
   bool operator()(const EmptyOperation&, const EmptyOperation&) const { return true; }
   bool operator()(const KernelOperation& x, const KernelOperation& y) const {
     return x.function.handle() == y.function.handle() && x.grid == y.grid && x.block == y.block &&
-           x.dynamic_shared_bytes == y.dynamic_shared_bytes && WordsOf(a, x) == WordsOf(b, y);
+           x.dynamic_shared_bytes == y.dynamic_shared_bytes && x.attributes == y.attributes &&
+           WordsOf(a, x) == WordsOf(b, y);
   }
   bool operator()(const LibraryOperation& x, const LibraryOperation& y) const {
     return x.schema == y.schema && WordsOf(a, x) == WordsOf(b, y);
@@ -393,6 +431,7 @@ LaunchOf::LaunchOf(const OperationList& list, const KernelOperation& operation) 
   launch_.block = operation.block;
   launch_.dynamic_shared_bytes = operation.dynamic_shared_bytes;
   launch_.params = params_.data();
+  launch_.attributes = operation.attributes;
 }
 
 bool SameOperation(const OperationList& a, const Operation& x, const OperationList& b,

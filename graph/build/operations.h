@@ -31,6 +31,7 @@ struct KernelOperation {
   cuda::Dim3 block;
   uint32_t dynamic_shared_bytes = 0;
   ir::Slice parameters;  // in OperationList::parameter_words: one word a parameter
+  cuda::LaunchAttributes attributes = {};
 };
 
 // A call of a library, which holds what it uses on the device as long as the operation lives.
@@ -58,6 +59,8 @@ struct OperationList {
       0};  // by NodeIndex: where its operations begin; and the end of all
   std::vector<uint64_t> parameter_words;
   std::vector<GraphRun> runs;
+  // Whether kernels have a priority of their own.
+  cuda::NodePriorities priorities = cuda::NodePriorities::kOfStream;
 
   // REQUIRES: `node` is one of the plan's. Never empty.
   ir::Slice OfNode(NodeIndex node) const {

@@ -41,6 +41,10 @@ std::string CyclePath(const std::vector<std::string>& names) {
   return absl::StrCat(path, names.front());
 }
 
+std::string DimText(const kernels::Dim3& dim) {
+  return absl::StrCat(dim.x, " × ", dim.y, " × ", dim.z);
+}
+
 }  // namespace
 
 std::string Quote(absl::string_view text) {
@@ -450,6 +454,65 @@ FieldViolation NoLaunchShape(const NodePlace& node) {
       node.Field("user_kernel.launch"),
       absl::StrCat(NodeText(node), " has no launch shape, and a kernel of your own has no rule ",
                    "for one; give grid_x to block_z")};
+}
+
+FieldViolation BadCluster(const NodePlace& node, const kernels::Dim3& cluster, uint32_t limit) {
+  // Reads: node ‹node›: a cluster of ‹cluster› blocks: each extent must be at least 1, and all blocks
+  // together at most ‹limit› (or: the device has no clusters (they need compute capability 9.0); leave
+  // cluster out)
+  const std::string remedy =
+      limit == 0
+          ? "the device has no clusters (they need compute capability 9.0); leave cluster out"
+          : absl::StrCat("each extent must be at least 1, and all blocks together at most ", limit);
+  return {node.Field("user_kernel.cluster"),
+          absl::StrCat(NodeText(node), ": a cluster of ", DimText(cluster), " blocks: ", remedy)};
+}
+
+FieldViolation ClusterDividesNot(const NodePlace& node, const kernels::Dim3& cluster,
+                                 const kernels::Dim3& grid) {
+  return {node.Field("user_kernel.cluster"),
+          absl::StrCat(NodeText(node), ": a grid of ", DimText(grid),
+                       " blocks cannot be cut into clusters of ", DimText(cluster),
+                       "; make each extent of the grid a multiple of the cluster's")};
+}
+
+FieldViolation CooperativeNeedsGpu(const NodePlace& node) {
+  return {node.Field("user_kernel.cooperative"),
+          absl::StrCat(NodeText(node),
+                       " is cooperative, and blocks run one after the other on a CPU device; run "
+                       "the job on a GPU, or split the kernel in two nodes where its blocks wait")};
+}
+
+FieldViolation BadPriority(const NodePlace& node, int32_t priority, int32_t limit) {
+  return {node.Field("user_kernel.priority"),
+          absl::StrCat(NodeText(node), " has priority ", priority, "; give one from ", -limit,
+                       " to ", limit)};
+}
+
+FieldViolation UnknownModuleOfSymbol(const NodePlace& node, absl::string_view module,
+                                     absl::string_view nearest) {
+  return {node.Field("symbol.module"),
+          absl::StrCat(NodeText(node), " sets a variable of the unknown module ", Quote(module),
+                       kernels::DidYouMean(nearest), "; list it among the job's modules")};
+}
+
+FieldViolation BadSymbol(const NodePlace& node, absl::string_view symbol) {
+  return {node.Field("symbol.symbol"),
+          absl::StrCat(NodeText(node), ": ", Quote(symbol), " names no variable; give the name of ",
+                       "a __constant__ or __device__ variable of the module, at most ",
+                       kMaxTextBytes, " bytes")};
+}
+
+FieldViolation SymbolWithoutBytes(const NodePlace& node) {
+  return {node.Field("symbol.source"),
+          absl::StrCat(NodeText(node), " sets no bytes, or more than a variable can have; give it ",
+                       "src or data, and an offset_bytes within the variable")};
+}
+
+FieldViolation SymbolSizeDiffers(const NodePlace& node, uint64_t data_bytes, uint64_t size_bytes) {
+  return {node.Field("symbol.size_bytes"),
+          absl::StrCat(NodeText(node), " has ", data_bytes, " bytes of data and says ", size_bytes,
+                       "; leave size_bytes out")};
 }
 
 FieldViolation CopySizesDiffer(const NodePlace& node, uint64_t src_bytes, uint64_t dst_bytes) {

@@ -17,6 +17,7 @@
 #include "absl/types/span.h"
 #include "base/byte_range.h"
 #include "base/error_context.h"
+#include "kernels/launch_shape.h"
 
 namespace weft::ir {
 
@@ -191,6 +192,17 @@ FieldViolation AccessOfScalar(const NodePlace& node, uint32_t parameter);
 FieldViolation ParameterOutOfRange(const NodePlace& node, uint32_t parameter,
                                    absl::string_view dtype);
 FieldViolation NoLaunchShape(const NodePlace& node);
+// `limit`: blocks of a cluster on the device; 0: it has no clusters.
+FieldViolation BadCluster(const NodePlace& node, const kernels::Dim3& cluster, uint32_t limit);
+FieldViolation ClusterDividesNot(const NodePlace& node, const kernels::Dim3& cluster,
+                                 const kernels::Dim3& grid);
+FieldViolation CooperativeNeedsGpu(const NodePlace& node);
+FieldViolation BadPriority(const NodePlace& node, int32_t priority, int32_t limit);
+FieldViolation UnknownModuleOfSymbol(const NodePlace& node, absl::string_view module,
+                                     absl::string_view nearest);
+FieldViolation BadSymbol(const NodePlace& node, absl::string_view symbol);
+FieldViolation SymbolWithoutBytes(const NodePlace& node);
+FieldViolation SymbolSizeDiffers(const NodePlace& node, uint64_t data_bytes, uint64_t size_bytes);
 FieldViolation CopySizesDiffer(const NodePlace& node, uint64_t src_bytes, uint64_t dst_bytes);
 FieldViolation CopyOverlaps(const NodePlace& node, absl::string_view buffer, ByteRange common);
 // `field`: "copy.box.width_bytes" or "fill.width_bytes".

@@ -27,6 +27,9 @@ kernels::LaunchLimits LaunchLimitsOf(const cuda::DeviceInfo& device) {
   limits.max_shared_bytes_per_block = device.shared_bytes_per_block;
   limits.max_shared_bytes_per_block_optin = device.shared_bytes_per_block_optin;
   limits.max_parameter_bytes = device.max_parameter_bytes;
+  // CUDA C++ Programming Guide, "Thread Block Clusters".
+  limits.max_cluster_blocks = device.compute_major >= 9 ? 8 : 0;
+  limits.cooperative = !device.is_cpu;
   return limits;
 }
 

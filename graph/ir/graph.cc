@@ -4,10 +4,23 @@ namespace weft::ir {
 
 absl::string_view KindName(const Operation& op) {
   constexpr absl::string_view kNames[] = {
-      "empty",    "kernel", "user_kernel", "copy",  "fill",        "upload", "download",
-      "prefetch", "advise", "library",     "graph", "conditional", "wait",   "signal"};
+      "empty",  "kernel",  "user_kernel", "copy",        "fill", "upload", "download", "prefetch",
+      "advise", "library", "graph",       "conditional", "wait", "signal", "symbol"};
   static_assert(std::size(kNames) == std::variant_size_v<Operation>);
   return kNames[op.index()];
+}
+
+std::optional<uint32_t> UploadOf(const Operation& op) {
+  if (const auto* upload = std::get_if<UploadOp>(&op)) return upload->upload;
+  const auto* symbol = std::get_if<SymbolOp>(&op);
+  if (symbol == nullptr || !std::holds_alternative<uint32_t>(symbol->source)) return std::nullopt;
+  return std::get<uint32_t>(symbol->source);
+}
+
+uint64_t StagedBytes(const Operation& op) {
+  if (const auto* upload = std::get_if<UploadOp>(&op)) return upload->dst.range.size;
+  if (const auto* download = std::get_if<DownloadOp>(&op)) return download->src.range.size;
+  return UploadOf(op).has_value() ? std::get<SymbolOp>(op).size_bytes : 0;
 }
 
 bool IsNoOp(const Operation& op) {
@@ -26,6 +39,7 @@ bool IsNoOp(const Operation& op) {
                         [](const ConditionalOp&) { return false; },
                         [](const SemaphoreWaitOp&) { return false; },
                         [](const SemaphoreSignalOp&) { return false; },
+                        [](const SymbolOp&) { return false; },
                     },
                     op);
 }

@@ -102,6 +102,9 @@ struct UserKernelOp {
   std::vector<std::variant<ScalarParameter, PointerParameter>> parameters;  // as declared
   Slice views;                                                              // in Graph::views
   kernels::PhaseLaunch launch;                                              // its symbol is `entry`
+  kernels::Dim3 cluster = {0, 0, 0};  // blocks; divides the grid; all 0: as the kernel was compiled
+  bool cooperative = false;           // all blocks at once
+  int32_t priority = 0;               // among the kernels of the job: greater goes first
 };
 struct CopyOp {
   View src;
@@ -125,6 +128,14 @@ struct UploadOp {
 struct DownloadOp {
   View src;
   uint32_t output = 0;  // position in Graph::outputs
+};
+// Sets bytes of a variable of a module.
+struct SymbolOp {
+  uint32_t module = 0;  // in Graph::modules
+  std::string symbol;   // as the job names it
+  uint64_t offset_bytes = 0;
+  uint64_t size_bytes = 0;              // never 0
+  std::variant<View, uint32_t> source;  // a view, or a position among the uploads of the job
 };
 struct EmptyOp {};
 // Of managed buffers.
@@ -169,9 +180,9 @@ struct SemaphoreSignalOp {
   View semaphore;
   uint64_t value = 0;
 };
-using Operation =
-    std::variant<EmptyOp, KernelOp, UserKernelOp, CopyOp, FillOp, UploadOp, DownloadOp, PrefetchOp,
-                 AdviseOp, LibraryOp, GraphOp, ConditionalOp, SemaphoreWaitOp, SemaphoreSignalOp>;
+using Operation = std::variant<EmptyOp, KernelOp, UserKernelOp, CopyOp, FillOp, UploadOp,
+                               DownloadOp, PrefetchOp, AdviseOp, LibraryOp, GraphOp, ConditionalOp,
+                               SemaphoreWaitOp, SemaphoreSignalOp, SymbolOp>;
 
 // Code that the job brings along. The code itself stays in the job's message.
 struct Module {
@@ -260,6 +271,8 @@ struct Graph {
   std::string scope;  // "graphs[2].", for the fields of its nodes
   std::vector<BufferIndex> parameters;
   std::vector<ParameterEffect> effects;
+  // Modules of which a run launches kernels, those of the graphs that it runs too; sorted, unique.
+  std::vector<uint32_t> kernel_modules;
   // With those of the graphs that it runs, counted for every run that the nodes ask for.
   uint64_t expanded_nodes = 0;
   uint32_t depth = 0;            // levels of graphs below it
@@ -290,6 +303,11 @@ struct Graph {
 
 // The field of Node that the operation was given in: "kernel", "copy", ...
 absl::string_view KindName(const Operation& op);
+
+// Of a node with inline bytes: its position among the uploads of the job.
+std::optional<uint32_t> UploadOf(const Operation& op);
+// Bytes that a node moves by way of the staging area.
+uint64_t StagedBytes(const Operation& op);
 
 // True when a run has nothing to do on the device for the node: an empty node, one on zero bytes, or
 // advice. It still keeps its place in the order.

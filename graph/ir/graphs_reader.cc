@@ -122,6 +122,7 @@ class GraphsReader {
     }
     if (violations_.count() != before) return;
     graph.effects = EffectsOf(graph);
+    graph.kernel_modules = KernelModulesOf(graph, graph_.graphs);
     names.graph_places[i] = static_cast<uint32_t>(graph_.graphs.size() - 1);
   }
 

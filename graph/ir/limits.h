@@ -22,6 +22,7 @@ struct Limits {
 inline constexpr size_t kMaxNameBytes = 128;
 inline constexpr size_t kMaxTextBytes = 4096;  // Job.name and file names: a Linux path's limit
 inline constexpr size_t kMaxDimensions = 8;
+inline constexpr int32_t kMaxKernelPriority = 10;  // and its negative
 inline constexpr size_t kMaxModules = 256;
 inline constexpr size_t kMaxModuleOptions = 256;  // of one module
 inline constexpr size_t kMaxModuleHeaders = 256;  // of one module

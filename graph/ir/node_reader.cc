@@ -7,6 +7,7 @@
 #include "graph/ir/argument_reader.h"
 #include "graph/ir/flow_reader.h"
 #include "graph/ir/kernel_reader.h"
+#include "graph/ir/symbol_reader.h"
 #include "graph/ir/user_kernel_reader.h"
 #include "kernels/nearest_name.h"
 #include "weft/v1/job.pb.h"
@@ -124,6 +125,9 @@ void NodeReader::ReadKind(const v1::Node& node) {
     case v1::Node::kSignal:
       op = ReadFlow(node.signal());
       break;
+    case v1::Node::kSymbol:
+      op = ReadSymbol(node.symbol());
+      break;
     case v1::Node::KIND_NOT_SET:
       violations_.Add(NoKind(place_));
       break;
@@ -156,6 +160,9 @@ template <typename FlowNode>
 std::optional<Operation> NodeReader::ReadFlow(const FlowNode& node) {
   auto op = FlowReader(place_, views_, job_names_, graph_, violations_).Read(node);
   if (!op.has_value()) return std::nullopt;
+  for (const GraphCall& call : graph_.CallsOf(*op)) {
+    for (const uint32_t module : graph_.graphs[call.graph].kernel_modules) LaunchOf(module);
+  }
   return Operation(*std::move(op));
 }
 
@@ -166,6 +173,17 @@ void NodeReader::AddUse(const View& view, Access access, const std::optional<Run
   if (!runs.has_value()) return;
   graph_.uses.back().runs = static_cast<uint32_t>(graph_.runs.size());
   graph_.runs.push_back(*runs);
+}
+
+void NodeReader::AddAfter(uint32_t before) {
+  if (graph_.options.ordering != Ordering::kData) return;
+  if (std::exchange(waited_by_[before], place_.index + 1) == place_.index + 1) return;
+  graph_.after.push_back(NodeIndex(before));
+  ++graph_.nodes[place_.index].after.count;
+}
+
+void NodeReader::LaunchOf(uint32_t module) {
+  module_order_.Read(module, place_.index, [this](uint32_t before) { AddAfter(before); });
 }
 
 std::optional<ReadView> NodeReader::ReadPart(const char* part, bool is_given,
@@ -220,6 +238,16 @@ std::optional<Operation> NodeReader::ReadUserKernel(const v1::UserKernelNode& ke
     graph_.views.push_back(parameter.view);
     AddUse(parameter.view, parameter.access);
   }
+  LaunchOf(op->module);
+  return *std::move(op);
+}
+
+std::optional<Operation> NodeReader::ReadSymbol(const v1::SymbolNode& symbol) {
+  std::optional<SymbolOp> op = SymbolReader(place_, symbol, violations_)
+                                   .Read(job_names_.modules, views_, graph_.upload_count);
+  if (!op.has_value()) return std::nullopt;
+  if (const auto* view = std::get_if<View>(&op->source)) AddUse(*view, Access::kRead);
+  module_order_.Write(op->module, place_.index, [this](uint32_t before) { AddAfter(before); });
   return *std::move(op);
 }
 

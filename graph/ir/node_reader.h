@@ -16,6 +16,7 @@
 #include "graph/ir/graph.h"
 #include "graph/ir/graphs_reader.h"
 #include "graph/ir/memory_node_reader.h"
+#include "graph/ir/module_order.h"
 #include "graph/ir/name_table.h"
 #include "graph/ir/view_reader.h"
 #include "graph/ir/violations.h"
@@ -30,6 +31,7 @@ class KernelNode;
 class LibraryNode;
 class Node;
 class PrefetchNode;
+class SymbolNode;
 class UploadNode;
 class UserKernelNode;
 class View;
@@ -62,6 +64,7 @@ class NodeReader {
   std::optional<Operation> ReadAdvise(const v1::AdviseNode& advise);
   std::optional<Operation> ReadUpload(const v1::UploadNode& upload);
   std::optional<Operation> ReadDownload(const v1::DownloadNode& download);
+  std::optional<Operation> ReadSymbol(const v1::SymbolNode& symbol);
 
   template <typename FlowNode>
   std::optional<Operation> ReadFlow(const FlowNode& node);
@@ -70,6 +73,10 @@ class NodeReader {
 
   std::optional<ReadView> ReadPart(const char* part, bool is_given, const v1::View& view);
   void AddUse(const View& view, Access access, const std::optional<Runs>& runs = std::nullopt);
+  // Puts the node being read behind `before`, as `after` does.
+  void AddAfter(uint32_t before);
+  // The node being read launches kernels of the module.
+  void LaunchOf(uint32_t module);
   MemoryNodeReader MemoryNodes() const;
   bool CheckArgumentCount(const char* part, int count);
   void ReportOutput(const v1::DownloadNode& download, const Output& output);
@@ -82,6 +89,7 @@ class NodeReader {
   const ViewReader views_;
   NameTable names_;
   NameTable outputs_;
+  ModuleOrder module_order_;
   NodePlace place_;                  // of the node being read
   std::vector<uint32_t> waited_by_;  // by node: 1 + the last node whose `after` names it
 };

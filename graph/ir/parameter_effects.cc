@@ -1,7 +1,9 @@
 #include "graph/ir/parameter_effects.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
+#include <variant>
 
 #include "graph/ir/byte_set.h"
 
@@ -104,6 +106,20 @@ std::vector<ParameterEffect> EffectsOf(const Graph& graph) {
     });
   }
   return effects;
+}
+
+std::vector<uint32_t> KernelModulesOf(const Graph& graph, const std::vector<Graph>& graphs) {
+  std::vector<uint32_t> modules;
+  for (const Node& node : graph.nodes) {
+    if (const auto* kernel = std::get_if<UserKernelOp>(&node.op)) modules.push_back(kernel->module);
+    for (const GraphCall& call : graph.CallsOf(node.op)) {
+      const std::vector<uint32_t>& of_graph = graphs[call.graph].kernel_modules;
+      modules.insert(modules.end(), of_graph.begin(), of_graph.end());
+    }
+  }
+  std::sort(modules.begin(), modules.end());
+  modules.erase(std::unique(modules.begin(), modules.end()), modules.end());
+  return modules;
 }
 
 void AddUsesOfGraph(NodeIndex node, const GraphCall& call, const std::vector<Graph>& graphs,

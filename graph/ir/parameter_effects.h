@@ -12,6 +12,8 @@ namespace weft::ir {
 
 // The effects of a graph whose nodes are all read.
 std::vector<ParameterEffect> EffectsOf(const Graph& graph);
+// Its Graph::kernel_modules. `graphs`: those of the job before it.
+std::vector<uint32_t> KernelModulesOf(const Graph& graph, const std::vector<Graph>& graphs);
 
 // Adds the uses of a node that makes `calls`, one after the other where they are several: which of
 // them runs is not known. `graphs`: those of the job.

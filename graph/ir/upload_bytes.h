@@ -17,9 +17,9 @@ class Job;
 
 namespace weft::ir {
 
-// Moves UploadNode.data of every upload out of the job; entry i belongs to the upload with
-// UploadOp::upload == i. Uploads without data (none given, or a file) give an empty entry and are
-// left as they are.
+// Moves UploadNode.data of every upload, and SymbolNode.data, out of the job; entry i belongs to the
+// node with UploadOf(op) == i. Uploads without data (none given, or a file) give an empty entry and
+// are left as they are.
 std::vector<std::string> TakeUploadBytes(v1::Job& job);
 
 // Puts back what TakeUploadBytes took. REQUIRES: `bytes` came from this job.

@@ -153,6 +153,35 @@ bool UserKernelReader::ReadLaunch(const kernels::LaunchLimits& limits, UserKerne
   return found.empty();
 }
 
+bool UserKernelReader::ReadCluster(const kernels::LaunchLimits& limits, UserKernelOp& op) {
+  if (!node_.has_cluster()) return true;
+  op.cluster = {node_.cluster().x(), node_.cluster().y(), node_.cluster().z()};
+  const uint32_t most = limits.max_cluster_blocks;
+  const auto within = [most](uint32_t extent) { return extent >= 1 && extent <= most; };
+  const bool small = within(op.cluster.x) && within(op.cluster.y) && within(op.cluster.z) &&
+                     uint64_t{op.cluster.x} * op.cluster.y * op.cluster.z <= most;
+  if (!small) {
+    violations_.Add(BadCluster(place_, op.cluster, most));
+    return false;
+  }
+  const kernels::Dim3 grid = GridOf(node_.launch());
+  if (grid.x % op.cluster.x != 0 || grid.y % op.cluster.y != 0 || grid.z % op.cluster.z != 0) {
+    violations_.Add(ClusterDividesNot(place_, op.cluster, grid));
+    return false;
+  }
+  return true;
+}
+
+bool UserKernelReader::ReadScheduling(const kernels::LaunchLimits& limits, UserKernelOp& op) {
+  op.cooperative = node_.cooperative();
+  op.priority = node_.priority();
+  const bool together = !op.cooperative || limits.cooperative;
+  if (!together) violations_.Add(CooperativeNeedsGpu(place_));
+  const bool in_range = op.priority >= -kMaxKernelPriority && op.priority <= kMaxKernelPriority;
+  if (!in_range) violations_.Add(BadPriority(place_, op.priority, kMaxKernelPriority));
+  return together && in_range;
+}
+
 std::optional<UserKernelOp> UserKernelReader::Read(const NameTable& modules,
                                                    const ViewReader& views,
                                                    const kernels::LaunchLimits& limits) {
@@ -162,6 +191,8 @@ std::optional<UserKernelOp> UserKernelReader::Read(const NameTable& modules,
     good = ReadParameter(i, node_.params(i), views, op) && good;
   }
   good = ReadLaunch(limits, op) && good;
+  good = ReadCluster(limits, op) && good;
+  good = ReadScheduling(limits, op) && good;
   if (!good) return std::nullopt;
   return op;
 }

@@ -47,6 +47,8 @@ class UserKernelReader {
   bool ReadPointer(int index, const v1::KernelParameter& parameter, const ViewReader& views,
                    UserKernelOp& op);
   bool ReadLaunch(const kernels::LaunchLimits& limits, UserKernelOp& op);
+  bool ReadCluster(const kernels::LaunchLimits& limits, UserKernelOp& op);
+  bool ReadScheduling(const kernels::LaunchLimits& limits, UserKernelOp& op);
 
   const NodePlace& place_;
   const v1::UserKernelNode& node_;

@@ -38,6 +38,9 @@ class NodeLowering {
   }
   void Lower(const ir::UploadOp& op, PlannedNode& out) { Stage(op.dst.range.size, out); }
   void Lower(const ir::DownloadOp& op, PlannedNode& out) { Stage(op.src.range.size, out); }
+  void Lower(const ir::SymbolOp& op, PlannedNode& out) {
+    if (std::holds_alternative<uint32_t>(op.source)) Stage(op.size_bytes, out);
+  }
   void Lower(const ir::CopyOp&, PlannedNode&) {}
   void Lower(const ir::FillOp&, PlannedNode&) {}
   void Lower(const ir::PrefetchOp&, PlannedNode&) {}

@@ -12,9 +12,8 @@ constexpr uint64_t kHostBytesPerNs = 50;
 }  // namespace
 
 uint64_t EstimateNs(const ir::Graph& graph, const ir::Node& node) {
-  bool crosses_host = std::holds_alternative<ir::UploadOp>(node.op) ||
-                      std::holds_alternative<ir::DownloadOp>(node.op) ||
-                      std::holds_alternative<ir::PrefetchOp>(node.op);
+  bool crosses_host =
+      ir::StagedBytes(node.op) > 0 || std::holds_alternative<ir::PrefetchOp>(node.op);
   uint64_t bytes = 0;  // at most 64 uses of 2^40 bytes
   for (const ir::Use& use : graph.UsesOf(node)) {
     bytes += use.range.size;

@@ -126,8 +126,33 @@ class Renderer {
     return std::find(after.begin(), after.end(), a) != after.end();
   }
 
+  bool UsesModule(const ir::Operation& op, uint32_t module) const {
+    if (const auto* symbol = std::get_if<ir::SymbolOp>(&op)) return symbol->module == module;
+    if (const auto* kernel = std::get_if<ir::UserKernelOp>(&op)) return kernel->module == module;
+    const absl::Span<const ir::GraphCall> calls = graph_.CallsOf(op);
+    return std::any_of(calls.begin(), calls.end(), [&](const ir::GraphCall& call) {
+      const std::vector<uint32_t>& modules = graph_.graphs[call.graph].kernel_modules;
+      return std::binary_search(modules.begin(), modules.end(), module);
+    });
+  }
+
+  // The module of which one of the nodes sets variables, and the other does so or launches kernels.
+  const std::string* CommonModule(NodeIndex a, NodeIndex b) const {
+    if (graph_.options.ordering != ir::Ordering::kData) return nullptr;
+    const auto* setter = std::get_if<ir::SymbolOp>(&graph_.node(a).op);
+    if (setter == nullptr) {
+      std::swap(a, b);
+      setter = std::get_if<ir::SymbolOp>(&graph_.node(a).op);
+    }
+    if (setter == nullptr || !UsesModule(graph_.node(b).op, setter->module)) return nullptr;
+    return &graph_.modules[setter->module].name;
+  }
+
   std::string Reason(NodeIndex a, NodeIndex b) const {
     if (ir::IsSemaphorePair(graph_, a, b)) return "signals what it waits for";
+    if (const std::string* module = CommonModule(a, b)) {
+      return absl::StrCat("variables of module ", *module);
+    }
     if (IsAfter(a, b)) return "named in `after`";
     const auto [early, late] = Conflict(a, b);
     if (early == nullptr) return "what comes before it, by way of others";
@@ -142,6 +167,7 @@ class Renderer {
 
   std::string ShortReason(NodeIndex a, NodeIndex b) const {
     if (ir::IsSemaphorePair(graph_, a, b)) return "signal";
+    if (const std::string* module = CommonModule(a, b)) return *module;
     if (IsAfter(a, b)) return "after";
     const auto [early, late] = Conflict(a, b);
     return early == nullptr ? "" : graph_.buffer(late->storage).name;
@@ -178,6 +204,10 @@ class Renderer {
     const std::string flow = FlowWork(node.op);
     if (!flow.empty()) return flow;
     const std::string kernel = KernelName(node.op);
+    if (const auto* symbol = std::get_if<ir::SymbolOp>(&node.op)) {
+      return absl::StrCat("symbol ", absl::CHexEscape(symbol->symbol), ", ",
+                          Counted(symbol->size_bytes, "byte"));
+    }
     if (kernel.empty()) return absl::StrCat(ir::KindName(node.op), " of ", BytesOf(node));
     const auto* library = std::get_if<ir::LibraryOp>(&node.op);
     const absl::string_view kind = library != nullptr ? "call " : "kernel ";

@@ -282,12 +282,7 @@ class Verifier {
   absl::Status CheckStaging() const {
     uint64_t end = 0;  // the planner lays the ranges out in the order of the nodes
     for (uint32_t v = 0; v < plan_.nodes.size(); ++v) {
-      uint64_t wanted = 0;
-      if (const auto* upload = std::get_if<ir::UploadOp>(&graph_.nodes[v].op)) {
-        wanted = upload->dst.range.size;
-      } else if (const auto* download = std::get_if<ir::DownloadOp>(&graph_.nodes[v].op)) {
-        wanted = download->src.range.size;
-      }
+      const uint64_t wanted = ir::StagedBytes(graph_.nodes[v].op);
       const ByteRange& range = plan_.nodes[v].staging;
       const std::string what = absl::StrCat("the staging bytes of node ", Name(v));
       if (range.size != wanted) return Fault(absl::StrCat(what, " are too few or too many"));

@@ -21,14 +21,16 @@ std::string KeyOf(const CudaSource& source, absl::string_view compiler_identity)
     digest.Add(header.name);
     digest.Add(header.code);
   }
+  digest.Add(absl::StrCat(source.entries.size()));
   for (const std::string& entry : source.entries) digest.Add(entry);
+  for (const std::string& variable : source.variables) digest.Add(variable);
   return digest.Hex();
 }
 
 absl::StatusOr<CompiledModule> CachingCompiler::Compile(const CudaSource& source) const {
   const std::string key = KeyOf(source, compiler_->Identity());
   if (std::optional<CompiledModule> kept = cache_.Find(key);
-      kept.has_value() && kept->symbols.size() == source.entries.size()) {
+      kept.has_value() && kept->symbols.size() == source.entries.size() + source.variables.size()) {
     return *std::move(kept);
   }
   WEFT_ASSIGN_OR_RETURN(CompiledModule module, compiler_->Compile(source));

@@ -20,11 +20,14 @@ struct CudaSource {
   std::vector<Header> headers;
   // The kernels wanted, as name expressions: "scale", "ns::axpy<float>".
   std::vector<std::string> entries;
+  // The __constant__ and __device__ variables wanted, as C++ names them: "coefficients", "ns::bias".
+  std::vector<std::string> variables;
 };
 
 struct CompiledModule {
-  std::string image;                 // for cuda::Module::Load
-  std::vector<std::string> symbols;  // in the image, by position in CudaSource::entries
+  std::string image;  // for cuda::Module::Load
+  // In the image: by position in CudaSource::entries, then by position in CudaSource::variables.
+  std::vector<std::string> symbols;
 };
 
 // Thread safety: all members may be called from any thread; compilations run side by side.

@@ -21,6 +21,12 @@ absl::Status UnknownEntryError(absl::string_view module, absl::string_view entry
                                           "\"; name a __global__ function of it"));
 }
 
+absl::Status UnknownVariableError(absl::string_view module, absl::string_view variable) {
+  return absl::NotFoundError(
+      absl::StrCat("module \"", module, "\" has no variable \"", variable,
+                   "\"; name a __constant__ or __device__ variable of it that is not const"));
+}
+
 absl::Status NoNvrtcError() {
   return absl::FailedPreconditionError(
       "kernels as CUDA C++ source need NVRTC, and the server finds no libnvrtc.so.13 or .12: "
@@ -33,6 +39,12 @@ absl::Status BadImageError(absl::string_view module, absl::string_view kind,
                            absl::string_view why) {
   return absl::InvalidArgumentError(
       absl::StrCat("module \"", module, "\" is no ", kind, ": ", why, "; build it anew"));
+}
+
+absl::Status CompressedImageError(absl::string_view module, absl::string_view architecture) {
+  return absl::UnimplementedError(
+      absl::StrCat("the image for ", architecture, " in \"", module,
+                   "\" is compressed, and is not read; build it with nvcc --no-compress"));
 }
 
 }  // namespace weft::kernels

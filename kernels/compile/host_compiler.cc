@@ -233,6 +233,7 @@ absl::StatusOr<CompiledModule> HostCompiler::Compile(const CudaSource& source) c
                      " bytes together; at most ", kMaxSharedBytes, " are allowed"));
   }
   module.symbols = source.entries;
+  module.symbols.insert(module.symbols.end(), source.variables.begin(), source.variables.end());
   return module;
 }
 

@@ -24,6 +24,10 @@ cuda::NvrtcSource ToNvrtc(const CudaSource& source, const std::string& architect
   }
   if (!has_standard) out.options.emplace_back("--std=c++20");  // as HostCompiler
   out.name_expressions = source.entries;
+  // Their address: what is named so is kept, also when no kernel needs it.
+  for (const std::string& variable : source.variables) {
+    out.name_expressions.push_back(absl::StrCat("&", variable));
+  }
   return out;
 }
 
@@ -51,7 +55,7 @@ absl::StatusOr<CompiledModule> NvrtcCompiler::Compile(const CudaSource& source) 
     return CompileError(source.name, result.status().message());
   }
   if (!result.ok()) return CompilerFailedError(result.status().message());
-  return CompiledModule{std::move(result->cubin), std::move(result->lowered_names)};
+  return CompiledModule{std::move(result->image), std::move(result->lowered_names)};
 }
 
 std::string NvrtcCompiler::Identity() const {

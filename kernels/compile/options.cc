@@ -97,6 +97,7 @@ absl::Status CheckSource(const CudaSource& source) {
   for (const CudaSource::Header& header : source.headers)
     WEFT_RETURN_IF_ERROR(CheckHeaderName(header.name));
   for (const std::string& entry : source.entries) WEFT_RETURN_IF_ERROR(CheckEntry(entry));
+  for (const std::string& name : source.variables) WEFT_RETURN_IF_ERROR(CheckEntry(name));
   if (source.entries.empty()) {
     return absl::InvalidArgumentError("no entry is named: list the kernels that are launched");
   }

@@ -72,7 +72,7 @@ std::vector<BufferUse> SharedUses(const ir::Graph& graph) {
 
 void FillSlots(const ir::Graph& graph, const plan::Plan& plan, CompiledJob& compiled) {
   for (uint32_t i = 0; i < graph.node_count(); ++i) {
-    if (!std::holds_alternative<ir::UploadOp>(graph.nodes[i].op)) continue;
+    if (!ir::UploadOf(graph.nodes[i].op).has_value()) continue;
     compiled.uploads.push_back({graph.nodes[i].name, plan.nodes[i].staging});
     compiled.upload_bytes += plan.nodes[i].staging.size;
   }

@@ -49,7 +49,7 @@ class DeviceEnvironment {
         functions_(context_,
                    info_.is_cpu ? DeviceFunctions::Device::kCpu : DeviceFunctions::Device::kGpu,
                    modules_),
-        user_modules_(context_, [this] { return MakeDeviceCompiler(info_); }) {}
+        user_modules_(context_, info_, [this] { return MakeDeviceCompiler(info_); }) {}
 
   const std::unique_ptr<const cuda::Driver> driver_;
   const cuda::DeviceInfo info_;

@@ -89,6 +89,29 @@ absl::Status LibraryRefusesError(absl::string_view call, absl::string_view libra
                                                  "; choose other types, extents or strides"));
 }
 
+absl::Status VariableWithoutKernelError(absl::string_view module, absl::string_view variable) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("the job sets variable \"", variable, "\" of module \"", module,
+                   "\" and launches no kernel of it, which alone could see it; launch one, or take "
+                   "the node out"));
+}
+
+absl::Status NoImageForDeviceError(absl::string_view module, absl::string_view held,
+                                   absl::string_view device) {
+  return absl::FailedPreconditionError(
+      absl::StrCat("module \"", module, "\" has code for ", held, ", and the device is ", device,
+                   ": build it for that architecture too, or as PTX for it or an older one, or "
+                   "bring the source"));
+}
+
+absl::Status PtxTooNewError(absl::string_view module, absl::string_view held, int driver_version) {
+  return absl::FailedPreconditionError(absl::StrCat(
+      "module \"", module, "\" has code for ", held, ", and the device's driver, of CUDA ",
+      driver_version / 1000, ".", driver_version % 1000 / 10,
+      ", knows no PTX so new: build it with a toolkit no newer than the driver, or for "
+      "the device's architecture, or bring the source"));
+}
+
 absl::Status KernelFaultError(const absl::Status& cause, const FaultSuspects& suspects) {
   // Reads: job "‹job›" node "‹node›": ‹cause› (or: ‹cause›: in one of the ‹count› kernel nodes
   // (‹names›); or: ‹cause›: the fault of one of ‹count› jobs in flight; the device does not tell which)

@@ -38,6 +38,14 @@ absl::Status UnknownSymbolError(absl::string_view symbol);
 // The driver does not load a module of a job: code for another architecture or of a newer toolkit,
 // or damaged.
 absl::Status ModuleRefusedError(absl::string_view module, const absl::Status& cause);
+// A job sets a variable of a module and launches none of its kernels, who alone could see it.
+absl::Status VariableWithoutKernelError(absl::string_view module, absl::string_view variable);
+// None of the images of a module runs on the device. `held`: for which architectures there are some;
+// `device`: its name and its own.
+absl::Status NoImageForDeviceError(absl::string_view module, absl::string_view held,
+                                   absl::string_view device);
+// PTX of a version that the device's driver does not know. `driver_version`: as the driver numbers it.
+absl::Status PtxTooNewError(absl::string_view module, absl::string_view held, int driver_version);
 
 // A library of the CUDA Toolkit.
 struct LibraryToInstall {

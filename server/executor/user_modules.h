@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "cuda/context.h"
+#include "cuda/device_info.h"
 #include "cuda/module.h"
 #include "graph/build/bindings.h"
 #include "graph/ir/graph.h"
@@ -30,25 +31,32 @@ namespace weft::executor {
 // A module of a job, on the device. Thread safety: immutable.
 class UserModule {
  public:
-  // `entries` and `symbols`: the kernels as jobs name them, and their names in the module.
-  UserModule(std::string name, cuda::Module module, std::vector<std::string> entries,
-             std::vector<std::string> symbols)
+  // What a job names in it: kernels, and variables that it sets. Each sorted, unique.
+  struct Names {
+    std::vector<std::string> entries;
+    std::vector<std::string> variables;
+  };
+
+  // `symbols`: the names in the module, of the entries and then of the variables.
+  UserModule(std::string name, cuda::Module module, Names names, std::vector<std::string> symbols)
       : name_(std::move(name)),
         module_(std::move(module)),
-        entries_(std::move(entries)),
+        names_(std::move(names)),
         symbols_(std::move(symbols)) {}
 
   // Errors: NOT_FOUND.
   absl::StatusOr<cuda::Function> Find(const std::string& entry) const;
+  absl::StatusOr<cuda::GlobalVariable> FindVariable(const std::string& variable) const;
 
  private:
   const std::string name_;
   const cuda::Module module_;
-  const std::vector<std::string> entries_;
+  const Names names_;
   const std::vector<std::string> symbols_;
 };
 
-// Modules of a job by ir::Graph::modules; null where no node launches anything of one.
+// Modules of a job by ir::Graph::modules; null where no node launches anything of one, or sets a
+// variable of it.
 using UserModules = std::vector<std::shared_ptr<const UserModule>>;
 
 // Thread safety: all members may be called from any thread. The context outlives it, and every
@@ -58,12 +66,15 @@ class UserModuleStore {
   using MakeCompiler = std::function<absl::StatusOr<std::unique_ptr<const kernels::Compiler>>()>;
 
   // `make_compiler`: called when the first source comes; again at the next one when it failed.
-  UserModuleStore(const cuda::Context& context, MakeCompiler make_compiler)
-      : context_(context), make_compiler_(std::move(make_compiler)) {}
+  // `device`: that of the context, for messages.
+  UserModuleStore(const cuda::Context& context, const cuda::DeviceInfo& device,
+                  MakeCompiler make_compiler)
+      : context_(context), device_(device), make_compiler_(std::move(make_compiler)) {}
   UserModuleStore(const UserModuleStore&) = delete;
   UserModuleStore& operator=(const UserModuleStore&) = delete;
 
-  // The modules that `graph`, made from `job`, launches kernels of. Blocks while they are compiled.
+  // The modules that `graph`, made from `job`, uses. One of which it sets variables is loaded for it
+  // alone. Blocks while they are compiled.
   // Errors: those of kernels::Compiler, of kernels/compile/image_format.h, of cuda::Module::Load.
   absl::StatusOr<UserModules> Load(const ir::Graph& graph, const ::weft::v1::Job& job);
 
@@ -76,13 +87,14 @@ class UserModuleStore {
   };
 
   absl::StatusOr<std::shared_ptr<const UserModule>> Get(const ::weft::v1::Module& module,
-                                                        const std::vector<std::string>& entries);
+                                                        const UserModule::Names& names);
   void ForgetUnused() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<std::shared_ptr<const UserModule>> Make(const ::weft::v1::Module& module,
-                                                         const std::vector<std::string>& entries);
+                                                         const UserModule::Names& names);
   absl::StatusOr<const kernels::Compiler*> FindCompiler();
 
   const cuda::Context& context_;
+  const cuda::DeviceInfo& device_;
   const MakeCompiler make_compiler_;
   absl::Mutex mutex_;
   absl::CondVar loaded_;  // a slot is idle again
@@ -107,6 +119,8 @@ class JobFunctions final : public build::FunctionResolver {
       const build::LibraryRequest& request) override {
     return builtin_.ResolveLibrary(request);
   }
+  absl::StatusOr<cuda::GlobalVariable> ResolveVariable(uint32_t module,
+                                                       const std::string& symbol) override;
 
  private:
   build::FunctionResolver& builtin_;

@@ -318,5 +318,27 @@ TEST_F(GraphConformance, NodesAddedAfterInstantiationAreNotRun) {
   EXPECT_THAT(ReadLog(log()), ElementsAre(1));
 }
 
+TEST_F(GraphConformance, KernelsRunWithAPriorityOfTheirOwn) {
+  ASSERT_OK_AND_ASSIGN(const cuda::PriorityRange range, cuda::StreamPriorityRange(context()));
+  std::vector<cuda::NodeRef> nodes;
+  for (uint32_t i = 0; i < 4; ++i) {
+    KernelCall call(Kernel("append"), {1, 1, 1}, {1, 1, 1}, log(), i);
+    call.launch().attributes.priority = i % 2 == 0 ? range.least : range.greatest;
+    ASSERT_OK_AND_ASSIGN(const cuda::NodeRef node, graph_->AddKernel(call.launch(), nodes));
+    nodes = {node};
+  }
+  ASSERT_OK_AND_ASSIGN(cuda::GraphExec exec, graph_->Instantiate(cuda::NodePriorities::kOwn));
+  ASSERT_OK(exec.Launch(stream_->ref()));
+  ASSERT_OK(stream_->ref().Synchronize());
+  EXPECT_THAT(ReadLog(log()), ElementsAre(0, 1, 2, 3));
+}
+
+TEST_F(GraphConformance, AClusterThatIsTooLargeIsRefused) {
+  KernelCall call(Kernel("append"), {16, 1, 1}, {1, 1, 1}, log(), uint32_t{1});
+  call.launch().attributes.cluster = {16, 1, 1};
+  const auto node = graph_->AddKernel(call.launch(), {});
+  EXPECT_TRUE(!node.ok() || !graph_->Instantiate().ok());
+}
+
 }  // namespace
 }  // namespace weft::conformance

@@ -210,5 +210,28 @@ TEST_F(ModuleConformance, ModulesAreLoadedAndUnloadedRepeatedly) {
   }
 }
 
+TEST_F(ModuleConformance, LaunchesTakeAClusterAndAPriority) {
+  const DeviceBuffer out = MakeBuffer();
+  const cuda::Stream stream = MakeStream();
+  ASSERT_OK_AND_ASSIGN(const cuda::PriorityRange range, cuda::StreamPriorityRange(context()));
+  KernelCall call(Kernel("launch_shape"), {4, 2, 1}, {32, 1, 1}, out.address());
+  call.launch().attributes.cluster = {2, 2, 1};
+  call.launch().attributes.priority = range.greatest;
+  ASSERT_OK_AND_ASSIGN(const cuda::DeviceInfo device,
+                       cuda::QueryDeviceInfo(context().driver(), context().device()));
+  if (device.compute_major < 9) GTEST_SKIP() << "the device has no clusters";
+  ASSERT_OK(cuda::LaunchKernel(stream.ref(), call.launch()));
+  ASSERT_OK(stream.ref().Synchronize());
+  EXPECT_THAT(Read<uint32_t>(out.address(), 3), ElementsAre(4, 2, 1));
+}
+
+TEST_F(ModuleConformance, AGridThatIsNoMultipleOfTheClusterIsRefused) {
+  const DeviceBuffer out = MakeBuffer();
+  const cuda::Stream stream = MakeStream();
+  KernelCall call(Kernel("launch_shape"), {3, 1, 1}, {32, 1, 1}, out.address());
+  call.launch().attributes.cluster = {2, 1, 1};
+  EXPECT_THAT(cuda::LaunchKernel(stream.ref(), call.launch()), Not(IsOk()));
+}
+
 }  // namespace
 }  // namespace weft::conformance

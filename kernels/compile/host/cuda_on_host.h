@@ -6,6 +6,8 @@
 // assert. Not there: __half and __nv_bfloat16; textures and surfaces; cooperative groups; named barriers, pipelines and
 // tensor cores; __managed__; kernels that launch kernels; inline PTX. Each of these is an error of the compiler.
 //
+// Clusters and cooperative launches have nothing of their own here.
+//
 // Differs from nvcc: __launch_bounds__ is no limit; what is fast but rough on a GPU (__expf) is exact here;
 // __shared__ variables are not counted against a block's shared memory, and their type has no constructor to run.
 //

@@ -31,6 +31,14 @@ class ModuleResolver final : public FunctionResolver {
       const LibraryRequest& request) override;
   // How many times calls were put into streams.
   int enqueued() const { return enqueued_; }
+  // A module of a job is the same one.
+  absl::StatusOr<cuda::Function> ResolveUser(uint32_t, const std::string& entry) override {
+    return module_.GetFunction(entry);
+  }
+  absl::StatusOr<cuda::GlobalVariable> ResolveVariable(uint32_t,
+                                                       const std::string& symbol) override {
+    return module_.GetGlobal(symbol);
+  }
 
  private:
   cuda::Module module_;

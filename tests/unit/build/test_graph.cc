@@ -206,6 +206,21 @@ NodeIndex TestGraph::Download(BufferIndex buffer, uint32_t lane, Waits waits) {
   return index;
 }
 
+NodeIndex TestGraph::Node(ir::Operation operation, uint32_t lane, Waits waits) {
+  const uint64_t staged = ir::StagedBytes(operation);
+  const NodeIndex index = Add("node", std::move(operation), lane, waits);
+  if (staged > 0) {
+    plan_.nodes.back().staging = ByteRange{plan_.staging_bytes, staged};
+    plan_.staging_bytes += AlignUp(staged, plan::kAreaAlignment);
+  }
+  return index;
+}
+
+ir::Slice TestGraph::AddView(const ir::View& view) {
+  graph_.views.push_back(view);
+  return {static_cast<uint32_t>(graph_.views.size() - 1), 1};
+}
+
 NodeIndex TestGraph::Empty(uint32_t lane, Waits waits) {
   return Add("empty", ir::EmptyOp{}, lane, waits);
 }

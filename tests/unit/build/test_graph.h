@@ -45,6 +45,11 @@ class TestGraph {
   NodeIndex Upload(BufferIndex buffer, uint32_t lane, Waits waits = {});
   NodeIndex Download(BufferIndex buffer, uint32_t lane, Waits waits = {});
   NodeIndex Empty(uint32_t lane, Waits waits = {});
+  // A node put together by the test; views of its operation are whole buffers (WholeOf).
+  NodeIndex Node(ir::Operation operation, uint32_t lane, Waits waits = {});
+  ir::View WholeOf(BufferIndex buffer) const { return Whole(buffer); }
+  // Appends to the graph's views; their slice.
+  ir::Slice AddView(const ir::View& view);
   // A copy of zero bytes.
   NodeIndex NoOp(uint32_t lane, Waits waits = {});
 

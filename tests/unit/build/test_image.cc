@@ -53,7 +53,18 @@ constexpr weft_host_kernel kKernels[] = {
     {"slow_affine", Whole<SlowAffine>, kParams, 3, 0, 0},
     {"meet", Whole<Meet>, kParams, 3, 0, 0},
 };
-constexpr weft_host_image kImage = {WEFT_HOST_IMAGE_ABI, 3, kKernels, 0, nullptr};
+// A variable, as jobs set them; "read_variable" copies it to x[0].
+int32_t variable[4];
+void ReadVariable(const weft_host_launch*, void* const* params) {
+  *BufferAt(params, 0) = variable[1];
+}
+constexpr weft_host_kernel kAllKernels[] = {
+    kKernels[0],
+    kKernels[1],
+    kKernels[2],
+    {"read_variable", Whole<ReadVariable>, kParams, 1, 0, 0}};
+const weft_host_global kGlobals[] = {{"variable", variable, sizeof variable}};
+const weft_host_image kImage = {WEFT_HOST_IMAGE_ABI, 4, kAllKernels, 1, kGlobals};
 
 }  // namespace
 

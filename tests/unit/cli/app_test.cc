@@ -101,7 +101,7 @@ TEST_F(AppTest, HelpOfACommandNamesEachOfItsOptions) {
 
 TEST_F(AppTest, EveryListingHasJson) {
   for (const char* name : {"run", "submit", "wait", "watch", "jobs", "show", "cancel", "buffers",
-                           "put", "get", "devices", "kernels", "status"}) {
+                           "put", "get", "devices", "kernels", "kernel", "status"}) {
     EXPECT_THAT(HelpText(name), HasSubstr("--json")) << name;
   }
 }
@@ -442,6 +442,30 @@ TEST_F(AppTest, StatusShowsLimits) {
   EXPECT_CALL(*connection_, GetStatus).WillOnce(Return(response));
   EXPECT_EQ(Run({"status"}), ExitCode::kOk);
   EXPECT_THAT(out_.str(), AllOf(HasSubstr("max_job_bytes"), HasSubstr("64 MiB")));
+}
+
+TEST_F(AppTest, KernelInfoTellsWhatIsInPtxWithoutAServer) {
+  const std::string file = dir_.WriteFile(
+      "k.ptx",
+      ".version 8.4\n.target sm_80\n.address_size 64\n.const .align 4 .b8 table[64];\n"
+      ".visible .entry _Z5scaleIfEvPT_S0_i(.param .u64 a, .param .f32 b, .param .u32 c) "
+      ".maxntid 128 { ret; }\n");
+  ASSERT_EQ(Run({"kernel", "info", file}), ExitCode::kOk) << err_.str();
+  EXPECT_THAT(out_.str(), HasSubstr("compute_80"));
+  EXPECT_THAT(out_.str(), HasSubstr("void scale<float>(float*, float, int)  8 4 4"));
+  EXPECT_THAT(out_.str(), HasSubstr("constant table: 64 B"));
+  ASSERT_EQ(Run({"kernel", "info", file, "--json"}), ExitCode::kOk);
+  EXPECT_THAT(out_.str(), HasSubstr("\"max_threads_per_block\": 128"));
+}
+
+TEST_F(AppTest, KernelRefusesWhatItCannotCompileOrRead) {
+  EXPECT_EQ(Run({"kernel", "build", "k.ptx"}), ExitCode::kBadInput);
+  EXPECT_THAT(err_.str(), HasSubstr("only files that end in .cu"));
+  const std::string file = dir_.WriteFile("k.cubin", "\177ELF, and nothing more");
+  EXPECT_EQ(Run({"kernel", "info", file}), ExitCode::kBadInput);
+  EXPECT_THAT(err_.str(), HasSubstr("is no cubin"));
+  EXPECT_EQ(Run({"kernel", "info", file, "--arch", "hopper"}), ExitCode::kBadInput);
+  EXPECT_THAT(err_.str(), HasSubstr("is no architecture"));
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <google/protobuf/util/message_differencer.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -190,6 +192,100 @@ TEST(JobBuilderTest, DataTypesFollowFromElements) {
   EXPECT_EQ(DataTypeOf<uint16_t>(), v1::DATA_TYPE_U16);
   EXPECT_EQ(DataTypeOf<int32_t>(), v1::DATA_TYPE_I32);
   EXPECT_EQ(DataTypeOf<uint64_t>(), v1::DATA_TYPE_U64);
+}
+
+TEST(JobBuilderTest, KernelsOfOnesOwnHaveTypedParameters) {
+  JobBuilder job;
+  const JobView x = job.Buffer("x", v1::DATA_TYPE_F32, {4});
+  ModuleRef mine = job.CudaModule("mine", "source");
+  mine.Option("-DN=4").Header("a.h", "text");
+  job.UserKernel(mine, "k<float>")
+      .Reads(x)
+      .Writes(x)
+      .Updates(x)
+      .Value(int8_t{-1})
+      .Value(uint8_t{1})
+      .Value(true)
+      .Value(int16_t{-2})
+      .Value(uint16_t{2})
+      .Value(-3)
+      .Value(3U)
+      .Value(int64_t{-4})
+      .Value(uint64_t{4})
+      .Value(0.5F)
+      .Value(0.25)
+      .Half(1)
+      .Bfloat16(2)
+      .Launch({2, 1, 1}, {64, 1, 1}, 1024)
+      .Cluster({2, 1, 1})
+      .Cooperative()
+      .Priority(5)
+      .Named("n");
+  ExpectJob(job, R"pb(
+    buffers { name: "x" data_type: DATA_TYPE_F32 shape: 4 }
+    modules {
+      name: "mine"
+      cuda: "source"
+      options: "-DN=4"
+      headers { name: "a.h" text: "text" }
+    }
+    nodes {
+      name: "n"
+      user_kernel {
+        module: "mine"
+        entry: "k<float>"
+        params {
+          view { buffer: "x" }
+          access: ACCESS_READ
+        }
+        params {
+          view { buffer: "x" }
+          access: ACCESS_WRITE
+        }
+        params {
+          view { buffer: "x" }
+          access: ACCESS_READ_WRITE
+        }
+        params { i8: -1 }
+        params { u8: 1 }
+        params { u8: 1 }
+        params { i16: -2 }
+        params { u16: 2 }
+        params { i32: -3 }
+        params { u32: 3 }
+        params { i64: -4 }
+        params { u64: 4 }
+        params { f32: 0.5 }
+        params { f64: 0.25 }
+        params { f16: 1 }
+        params { bf16: 2 }
+        launch { grid_x: 2 grid_y: 1 grid_z: 1 block_x: 64 block_y: 1 block_z: 1 }
+        shared_bytes: 1024
+        cluster { x: 2 y: 1 z: 1 }
+        cooperative: true
+        priority: 5
+      }
+    })pb");
+}
+
+TEST(JobBuilderTest, VariablesOfAModuleAreSetFromViewsAndBytes) {
+  JobBuilder job;
+  const JobView x = job.Buffer("x", v1::DATA_TYPE_U8, {2});
+  const ModuleRef mine = job.PtxModule("mine", "text");
+  const std::array<std::byte, 2> bytes = {std::byte{1}, std::byte{2}};
+  job.SetVariable(mine, "a", x);
+  job.SetVariable(mine, "b", bytes);
+  ExpectJob(job, R"pb(
+    buffers { name: "x" data_type: DATA_TYPE_U8 shape: 2 }
+    modules { name: "mine" ptx: "text" }
+    nodes {
+      symbol {
+        module: "mine"
+        symbol: "a"
+        src { buffer: "x" }
+      }
+    }
+    nodes { symbol { module: "mine" symbol: "b" data: "\001\002" } })pb");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <optional>
 #include <vector>
 
 #include "cuda/host/event.h"
@@ -272,6 +273,63 @@ TEST_F(GraphRunTest, FaultElsewhereEndsARunThatWaitsForEver) {
   ASSERT_EQ(Submit(device_.NonBlockingStream(), FailWith(CUDA_ERROR_LAUNCH_FAILED)), CUDA_SUCCESS);
   EXPECT_EQ(device_.context->Synchronize(), CUDA_ERROR_LAUNCH_FAILED);
   EXPECT_TRUE(order_.empty());
+}
+
+// One worker: what is ready at the same time starts in the order of the priorities.
+TEST(GraphPriorityTest, UrgentKernelsStartFirst) {
+  TestDevice device(1);
+  auto graph = std::make_shared<Graph>();
+  std::vector<int> order;
+  const auto add = [&](int value, std::optional<int> priority, std::vector<uint32_t> after) {
+    NodeSpec spec;
+    spec.type = CU_GRAPH_NODE_TYPE_KERNEL;
+    spec.action = Do([&order, value] { order.push_back(value); });
+    spec.dependencies = std::move(after);
+    spec.attributes.priority = priority;
+    return Add(*graph, std::move(spec));
+  };
+  const uint32_t root = add(0, std::nullopt, {});
+  add(1, 0, {root});
+  add(2, std::nullopt, {root});
+  add(3, -5, {root});
+  add(4, -2, {root});
+  const auto stream = device.NonBlockingStream();
+  const auto with = GraphExec::Instantiate(graph, CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY);
+  EXPECT_EQ(LaunchGraph(*with, stream), CUDA_SUCCESS);
+  stream->Synchronize();
+  EXPECT_THAT(order, ElementsAre(0, 3, 4, 1, 2));
+  order.clear();
+  EXPECT_EQ(LaunchGraph(*GraphExec::Instantiate(graph), stream), CUDA_SUCCESS);
+  stream->Synchronize();
+  EXPECT_THAT(order, ElementsAre(0, 1, 2, 3, 4));
+}
+
+TEST(GraphAttributeTest, AttributesOfKernelNodesAreChecked) {
+  Graph graph;
+  NodeSpec spec;
+  spec.type = CU_GRAPH_NODE_TYPE_KERNEL;
+  spec.shape = {6, 1, 1, 32, 1, 1, 0};
+  const uint32_t kernel = Add(graph, std::move(spec));
+  const uint32_t empty = Add(graph, {});
+  CUlaunchAttributeValue value = {};
+  value.priority = -1;
+  EXPECT_EQ(graph.SetAttribute(kernel, CU_LAUNCH_ATTRIBUTE_PRIORITY, value), CUDA_SUCCESS);
+  EXPECT_EQ(graph.SetAttribute(empty, CU_LAUNCH_ATTRIBUTE_PRIORITY, value),
+            CUDA_ERROR_INVALID_VALUE);
+  value = {};
+  value.clusterDim.x = 3;
+  value.clusterDim.y = value.clusterDim.z = 1;
+  EXPECT_EQ(graph.SetAttribute(kernel, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, value), CUDA_SUCCESS);
+  value.clusterDim.x = 4;
+  EXPECT_EQ(graph.SetAttribute(kernel, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, value),
+            CUDA_ERROR_INVALID_VALUE);
+  value.clusterDim.x = 16;
+  EXPECT_EQ(graph.SetAttribute(kernel, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, value),
+            CUDA_ERROR_INVALID_CLUSTER_SIZE);
+  value = {};
+  value.cooperative = 1;
+  EXPECT_EQ(graph.SetAttribute(kernel, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, value),
+            CUDA_ERROR_NOT_SUPPORTED);
 }
 
 }  // namespace

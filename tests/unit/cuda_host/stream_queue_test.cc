@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -229,6 +230,31 @@ TEST(ValueConditionTest, ComparesAsTheApiSays) {
   EXPECT_FALSE(holds(CU_STREAM_WAIT_VALUE_AND, 4, 2));
   EXPECT_TRUE(holds(CU_STREAM_WAIT_VALUE_NOR, 1, 2));
   EXPECT_FALSE(holds(CU_STREAM_WAIT_VALUE_NOR, ~uint64_t{0}, 0));
+}
+
+TEST(StreamQueueTest, ALaunchWithAPriorityKeepsItsPlaceInTheStream) {
+  TestDevice device(2);
+  const auto stream = device.NonBlockingStream();
+  std::vector<int> order;
+  for (int i = 0; i < 200; ++i) {
+    auto action = Do([&order, i] { order.push_back(i); });
+    ASSERT_EQ(device.context->Submit(
+                  stream, std::make_unique<PrioritizedOperation>(-(i % 6), std::move(action))),
+              CUDA_SUCCESS);
+  }
+  stream->Synchronize();
+  EXPECT_EQ(order.size(), 200u);
+  EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
+}
+
+TEST(StreamQueueTest, ALaunchWithAPriorityThatNeverEndsIsCancelledByAFault) {
+  TestDevice device(2);
+  const auto stream = device.NonBlockingStream();
+  const auto other = device.NonBlockingStream();
+  ASSERT_EQ(device.context->Submit(stream, std::make_unique<PrioritizedOperation>(-1, NeverEnd())),
+            CUDA_SUCCESS);
+  ASSERT_EQ(Submit(other, FailWith(CUDA_ERROR_ILLEGAL_ADDRESS)), CUDA_SUCCESS);
+  EXPECT_EQ(device.context->Synchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
 }  // namespace

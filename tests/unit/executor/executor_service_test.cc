@@ -165,7 +165,7 @@ class ExecutorServiceTest : public ::testing::Test {
   const cuda::Context context_ = MakeContext();
   cuda::DeviceInfo device_;
   ModuleStore modules_{context_};
-  UserModuleStore user_modules_{context_, [] {
+  UserModuleStore user_modules_{context_, device_, [] {
                                   return absl::StatusOr<std::unique_ptr<const kernels::Compiler>>(
                                       absl::FailedPreconditionError("no compiler"));
                                 }};

@@ -60,7 +60,13 @@ class UserModuleStoreTest : public ::testing::Test {
 
   const cuda::Context context_ = MakeContext();
   std::atomic<int> compilations_ = 0;
-  UserModuleStore store_{context_, [this] {
+  const cuda::DeviceInfo device_ = [] {
+    cuda::DeviceInfo device;
+    device.name = "Test";
+    device.compute_major = 9;
+    return device;
+  }();
+  UserModuleStore store_{context_, device_, [this] {
                            return absl::StatusOr<std::unique_ptr<const kernels::Compiler>>(
                                std::make_unique<const TestCompiler>(compilations_));
                          }};
@@ -111,6 +117,17 @@ TEST_F(UserModuleStoreTest, TruncatedImagesNeverReachTheDriver) {
   EXPECT_THAT(Load(one), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("\"mine\"")));
   one.job.mutable_modules(0)->set_cubin(ReadFile(TestImagePath()));
   EXPECT_THAT(Load(one), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("another kind")));
+}
+
+// The CPU driver loads no fatbin, as a GPU's loads none for another architecture.
+TEST_F(UserModuleStoreTest, AnImageForOtherDevicesIsRefusedWithWhatItHolds) {
+  OneModule one = JobOf("");
+  one.job.mutable_modules(0)->set_ptx(".version 8.4\n.target sm_75\n.address_size 64\n");
+  EXPECT_THAT(
+      Load(one),
+      StatusIs(absl::StatusCode::kFailedPrecondition,
+               HasSubstr("module \"mine\" has code for compute_75 (PTX 8.4), and the device "
+                         "is sm_90 (Test)")));
 }
 
 // Loading, looking up and letting go at once: the locks have one order.

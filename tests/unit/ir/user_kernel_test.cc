@@ -100,5 +100,51 @@ TEST(UserKernelTest, OtherCodeIsAnotherJob) {
   EXPECT_NE(fingerprinter.Of(job, {}, {}), first);
 }
 
+constexpr char kWritten[] = "params { view { buffer: 'x' } access: ACCESS_WRITE } ";
+
+cuda::DeviceInfo DeviceWithClusters() {
+  cuda::DeviceInfo device = AssumedDevice();
+  device.compute_major = 9;
+  return device;
+}
+
+TEST(UserKernelTest, ClusterCooperationAndPriorityAreKept) {
+  ASSERT_OK_AND_ASSIGN(const Graph graph,
+                       Read(OneKernel(absl::StrCat(kWritten, "cluster { x: 2 y: 1 z: 1 } ",
+                                                   "cooperative: true priority: -10")),
+                            DeviceWithClusters()));
+  const auto& op = std::get<UserKernelOp>(graph.nodes[0].op);
+  EXPECT_EQ(op.cluster, (kernels::Dim3{2, 1, 1}));
+  EXPECT_TRUE(op.cooperative);
+  EXPECT_EQ(op.priority, -10);
+}
+
+TEST(UserKernelTest, ClustersAreSmallAndDivideTheGrid) {
+  const auto with = [](const std::string& cluster) {
+    return Read(OneKernel(absl::StrCat(kWritten, "cluster { ", cluster, " }")),
+                DeviceWithClusters());
+  };
+  EXPECT_THAT(with("x: 3 y: 3 z: 1"),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("at most 8")));
+  EXPECT_THAT(with("x: 4294967295 y: 4294967295 z: 2"),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("at most 8")));
+  EXPECT_THAT(with("x: 2"), StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("at least 1")));
+  EXPECT_THAT(with("x: 4 y: 1 z: 1"),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("multiple of the cluster")));
+  EXPECT_OK(with("x: 1 y: 1 z: 1"));
+}
+
+TEST(UserKernelTest, ClustersNeedADeviceThatHasThem) {
+  EXPECT_THAT(Read(OneKernel(absl::StrCat(kWritten, "cluster { x: 2 y: 1 z: 1 }"))),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("has no clusters")));
+}
+
+TEST(UserKernelTest, CooperationNeedsAGpu) {
+  cuda::DeviceInfo cpu = AssumedDevice();
+  cpu.is_cpu = true;
+  EXPECT_THAT(Read(OneKernel(absl::StrCat(kWritten, "cooperative: true")), cpu),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("one after the other")));
+}
+
 }  // namespace
 }  // namespace weft::ir
