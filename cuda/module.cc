@@ -87,12 +87,9 @@ absl::StatusOr<uint64_t> Function::MaxActiveBlocks(uint32_t block_threads,
                                                    size_t dynamic_shared_bytes) const {
   WEFT_ASSIGN_OR_RETURN(const uint32_t of_one,
                         MaxActiveBlocksPerMultiprocessor(block_threads, dynamic_shared_bytes));
-  WEFT_MAKE_CURRENT(context_);
-  CUdevice device = 0;
   int multiprocessors = 0;
-  WEFT_RETURN_IF_ERROR(WEFT_DRIVER_CALL(*context_.driver, cuCtxGetDevice, &device));
   WEFT_RETURN_IF_ERROR(WEFT_DRIVER_CALL(*context_.driver, cuDeviceGetAttribute, &multiprocessors,
-                                        CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device));
+                                        CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, context_.device));
   return uint64_t{of_one} * static_cast<uint32_t>(multiprocessors);
 }
 

@@ -127,6 +127,22 @@ def check_library_fft(folder):
             expect_spectrum("volume_fft", np.fft.fftn(load_complex("volume")), 1e-6))
 
 
+def check_own_textures(folder):
+    load = lambda name: np.load(os.path.join(folder, f"textures_{name}.npy"))
+    gray = gray_photo()
+    # Four times as large, from (200, 100): pixels have their middles at halves.
+    rows, columns = np.mgrid[0:256, 0:256] / 4 - 0.5
+    zoomed = ndimage.map_coordinates(gray / 255, [100 + rows, 200 + columns], order=1)
+    # Beyond its edges the board is mirrored, and texels have two channels.
+    board = np.arange(16 * 32 * 2, dtype=np.float64).reshape(16, 32, 2)
+    mirrored = np.pad(board, ((16, 16), (32, 32), (0, 0)), mode="symmetric")
+    # Entries before the first are zeros.
+    table = np.where(gray >= 16, gray - 16.0, 0)
+    return (expect_close("own_textures: zoomed", load("zoomed"), zoomed, 1e-6) +
+            expect_close("own_textures: mirrored", load("mirrored"), mirrored, 0) +
+            expect_close("own_textures: looked_up", load("looked_up"), table, 0))
+
+
 def philox_words(seed, offset, count):
     """Words offset … of Philox4x32-10 (Salmon et al., SC'11): counter = number of the block of four, key = seed."""
     blocks = np.arange(offset // 4, (offset + count + 3) // 4, dtype=np.uint64)
@@ -220,7 +236,7 @@ def check_control_flow(folder):
 
 def check_own_symbols(folder):
     load = lambda name: np.load(os.path.join(folder, f"symbols_{name}.npy"))
-    x = np.arange(5000, dtype=np.float32)
+    x = np.arange(50000, dtype=np.float32)
     return [fault for name, taps in (("smooth", [0.25, 0.5, 0.25]), ("sums", [1, 1, 1]))
             for fault in expect_close(f"own_symbols: {name}", load(name), 2 * ndimage.correlate1d(
                 x.astype(np.float64), taps, mode="constant"), 1e-6)]

@@ -24,7 +24,7 @@ ALLOWED = {
     'cuda': ['base'],
     'cuda/host': ['base', 'cuda'],
     'transport': ['base'],
-    'kernels': ['base', 'cuda', 'cuda/host/image_abi.h'],
+    'kernels': ['base', 'cuda', 'cuda/host/image_abi.h', 'cuda/host/texture_abi.h'],
     'graph/ir': ['base', 'proto', 'kernels', 'cuda/device_info.h'],
     'graph/plan': ['base', 'proto', 'kernels', 'graph/ir', 'cuda/device_info.h'],
     'graph/build': ['base', 'cuda', 'kernels', 'graph/ir', 'graph/plan'],

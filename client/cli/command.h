@@ -109,11 +109,6 @@ inline Option Lettered(char letter, Option option) {
   option.letter = letter;
   return option;
 }
-// `option` with a letter, too.
-inline Option Lettered(std::string letter, Option option) {
-  option.letter = std::move(letter);
-  return option;
-}
 // `option` with its only values.
 inline Option OneOf(Option option, std::vector<std::string> choices) {
   option.completes = Completes::kChoices;

@@ -38,7 +38,7 @@ class KernelCommand final : public Command {
     return {
         OneOf(Argument("action", "build|info", "What to do", &action_), {"build", "info"}),
         Argument("file", "FILE", "Source, or for info compiled code", &file_, Completes::kFiles),
-        Lettered("o", Value("output", "FILE", "Of build: .cubin or .ptx (default: FILE.cubin)",
+        Lettered('o', Value("output", "FILE", "Of build: .cubin or .ptx (default: FILE.cubin)",
                             &output_, Completes::kFiles)),
         Suggesting(
             Value("arch", "ARCH",
@@ -48,8 +48,8 @@ class KernelCommand final : public Command {
             {"sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_120"}),
         Value("entry", "NAME", "Kernel to compile, such as 'scale<float>'; may be repeated",
               &entries_),
-        Lettered("D", Value("define", "NAME[=VALUE]", "Macro; may be repeated", &defines_)),
-        Lettered("I", Value("include", "DIR", "Folder of headers; may be repeated", &includes_,
+        Lettered('D', Value("define", "NAME[=VALUE]", "Macro; may be repeated", &defines_)),
+        Lettered('I', Value("include", "DIR", "Folder of headers; may be repeated", &includes_,
                             Completes::kFolders)),
         Value("option", "OPTION", "Any option of NVRTC; may be repeated", &options_),
         Value("block", "N", "Of info: threads of a block (default: 256)", &report_.block_threads),

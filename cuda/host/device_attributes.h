@@ -23,6 +23,8 @@ inline constexpr int kReservedSharedBytes = 1024;     // of every block, by the 
 inline constexpr int kSharedBytesPerMultiprocessor = 228 * 1024;
 inline constexpr int kMaxThreadsPerMultiprocessor = 2048;
 inline constexpr int kMaxBlocksPerMultiprocessor = 32;
+inline constexpr int kTextureAlignment = 512;      // of addresses
+inline constexpr int kTexturePitchAlignment = 32;  // of bytes from row to row
 inline constexpr int kComputeCapabilityMajor = 9;
 inline constexpr int kComputeCapabilityMinor = 0;
 

@@ -150,6 +150,7 @@ void Runtime::EndContext(Device& device) {
   events.RemoveIf(ended);
   functions.RemoveIf(ended);
   modules.RemoveIf([&](const LoadedModule& module) { return module.context == context; });
+  textures.RemoveOf(context.get());
   plain_memory.ReleaseOwnedBy(context.get());
 }
 

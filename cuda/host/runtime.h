@@ -28,6 +28,7 @@
 #include "cuda/host/plain_memory.h"
 #include "cuda/host/region_map.h"
 #include "cuda/host/settings.h"
+#include "cuda/host/texture.h"
 #include "cuda/host/virtual_memory.h"
 
 namespace weft::hostcuda {
@@ -118,6 +119,7 @@ class Runtime {
   HandleTable<RecordedGraph> graphs;
   HandleTable<GraphNode> nodes;
   HandleTable<GraphExec> execs;
+  TextureTable textures;
 };
 
 // A handle of the API as the number that it is, and back.

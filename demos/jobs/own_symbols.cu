@@ -1,20 +1,26 @@
 // The kernel of own_symbols.textproto.
 
 constexpr int kTaps = 3;
+constexpr int kTile = 16384;  // elements of a block
 __constant__ float taps[kTaps];
 
 namespace state {
 __device__ float gain[2];
 }  // namespace state
 
-// y[i] := gain[1] × the sum over k of taps[k] × x[i + k - 1], where x is zero outside.
+// y[i] := gain[1] × the sum over k of taps[k] × x[i + k - 1], where x is zero outside. A block first copies what its
+// elements need to shared memory: (kTile + kTaps - 1) × 4 = 65,544 bytes.
 extern "C" __global__ void filter(const float* x, float* y, int count) {
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= count) return;
-  float sum = 0;
-  for (int k = 0; k < kTaps; ++k) {
-    const int at = i + k - 1;
-    if (at >= 0 && at < count) sum += taps[k] * x[at];
+  extern __shared__ float tile[];
+  const int first = static_cast<int>(blockIdx.x) * kTile;
+  for (int i = threadIdx.x; i < kTile + kTaps - 1; i += blockDim.x) {
+    const int at = first + i - 1;
+    tile[i] = at >= 0 && at < count ? x[at] : 0.0f;
   }
-  y[i] = state::gain[1] * sum;
+  __syncthreads();
+  for (int i = threadIdx.x; i < kTile && first + i < count; i += blockDim.x) {
+    float sum = 0;
+    for (int k = 0; k < kTaps; ++k) sum += taps[k] * tile[i + k];
+    y[first + i] = state::gain[1] * sum;
+  }
 }

@@ -195,6 +195,11 @@ absl::StatusOr<uint32_t> Executable::Update(const BuildInput& input) {
     return absl::FailedPreconditionError(
         "the plan has another structure than the executable; create a new one");
   }
+  // A launch under way may still read the textures that would be given up here.
+  if (!operations_.textures.empty() || !operations.textures.empty()) {
+    return absl::FailedPreconditionError(
+        "executables with textures cannot be changed; create a new one");
+  }
   const std::vector<uint32_t> changed = Differences(operations_, operations);
   for (const uint32_t position : changed) {
     const absl::Status updated = UpdateOne(operations, position);

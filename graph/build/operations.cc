@@ -9,6 +9,7 @@
 #include "base/status_macros.h"
 #include "graph/build/errors.h"
 #include "graph/build/kernel_priorities.h"
+#include "graph/build/textures.h"
 #include "kernels/parameters.h"
 
 namespace weft::build {
@@ -118,14 +119,9 @@ class Resolver {
     const auto views = input_.graph.ViewsOf(op);
     const ir::Slice parameters{static_cast<uint32_t>(list_.parameter_words.size()),
                                static_cast<uint32_t>(op.parameters.size())};
-    for (const auto& parameter : op.parameters) {
-      if (const auto* scalar = std::get_if<ir::ScalarParameter>(&parameter)) {
-        list_.parameter_words.push_back(scalar->bits);
-        continue;
-      }
-      const auto& pointer = std::get<ir::PointerParameter>(parameter);
-      WEFT_ASSIGN_OR_RETURN(const CUdeviceptr address, AddressOf(views[pointer.view]));
-      list_.parameter_words.push_back(address);
+    for (const ir::KernelParameter& parameter : op.parameters) {
+      WEFT_ASSIGN_OR_RETURN(const uint64_t word, WordOf(parameter, views));
+      list_.parameter_words.push_back(word);
     }
     const kernels::PhaseLaunch& launch = op.launch;
     KernelOperation operation{function, ToCuda(launch.grid), ToCuda(launch.block),
@@ -133,6 +129,19 @@ class Resolver {
     operation.attributes = {ToCuda(op.cluster), op.cooperative, priorities_.Find(op.priority)};
     list_.operations.emplace_back(operation);
     return absl::OkStatus();
+  }
+
+  absl::StatusOr<uint64_t> WordOf(const ir::KernelParameter& parameter,
+                                  absl::Span<const ir::View> views) {
+    if (const auto* scalar = std::get_if<ir::ScalarParameter>(&parameter)) return scalar->bits;
+    if (const auto* pointer = std::get_if<ir::PointerParameter>(&parameter)) {
+      WEFT_ASSIGN_OR_RETURN(const CUdeviceptr address, AddressOf(views[pointer->view]));
+      return address;
+    }
+    const auto& [view, description] = std::get<ir::TextureParameter>(parameter);
+    WEFT_ASSIGN_OR_RETURN(cuda::Texture texture, MakeTexture(input_, views[view], description));
+    list_.textures.push_back(std::move(texture));
+    return list_.textures.back().handle();
   }
 
   // What the module says of the kernel; the driver takes a launch on trust.
@@ -143,7 +152,8 @@ class Resolver {
     }
     for (size_t i = 0; i < declared.size(); ++i) {
       const auto* scalar = std::get_if<ir::ScalarParameter>(&op.parameters[i]);
-      const size_t given = scalar != nullptr ? scalar->size_bytes : sizeof(CUdeviceptr);
+      const size_t given = scalar != nullptr ? scalar->size_bytes
+                                             : sizeof(uint64_t);  // an address, a texture object
       if (given != declared[i].size) {
         return ParameterSizeError(op.entry, i, given, declared[i].size);
       }

@@ -18,6 +18,7 @@
 #include "cuda/managed_memory.h"
 #include "cuda/module.h"
 #include "cuda/pitched.h"
+#include "cuda/texture.h"
 #include "graph/build/bindings.h"
 
 namespace weft::build {
@@ -52,13 +53,15 @@ using Operation =
 
 struct GraphRun;
 
-// Thread safety: values. Cost: about 100 bytes an operation.
+// Thread safety: values, which move only. Cost: about 100 bytes an operation.
 struct OperationList {
   std::vector<Operation> operations;  // grouped by node; the phases of a kernel in order
   std::vector<uint32_t> first = {
       0};  // by NodeIndex: where its operations begin; and the end of all
   std::vector<uint64_t> parameter_words;
   std::vector<GraphRun> runs;
+  // What parameters name: they live as long as the list.
+  std::vector<cuda::Texture> textures;
   // Whether kernels have a priority of their own.
   cuda::NodePriorities priorities = cuda::NodePriorities::kOfStream;
 

@@ -442,6 +442,12 @@ FieldViolation AccessOfScalar(const NodePlace& node, uint32_t parameter) {
                        " is a number; only views have an access, take it out")};
 }
 
+FieldViolation TextureIsRead(const NodePlace& node, uint32_t parameter) {
+  return {node.Field(absl::StrCat("user_kernel.params[", parameter, "].access")),
+          absl::StrCat(NodeText(node), ", parameter ", parameter,
+                       " is a texture, which kernels only read; leave its access out")};
+}
+
 FieldViolation ParameterOutOfRange(const NodePlace& node, uint32_t parameter,
                                    absl::string_view dtype) {
   return {node.Field(absl::StrCat("user_kernel.params[", parameter, "].", dtype)),
@@ -454,6 +460,12 @@ FieldViolation NoLaunchShape(const NodePlace& node) {
       node.Field("user_kernel.launch"),
       absl::StrCat(NodeText(node), " has no launch shape, and a kernel of your own has no rule ",
                    "for one; give grid_x to block_z")};
+}
+
+FieldViolation BadTexture(const NodePlace& node, absl::string_view part, absl::string_view field,
+                          absl::string_view why) {
+  return {node.Field(absl::StrCat(part, ".", field)),
+          absl::StrCat(NodeText(node), ", ", part, ": ", field, " ", why)};
 }
 
 FieldViolation BadCluster(const NodePlace& node, const kernels::Dim3& cluster, uint32_t limit) {

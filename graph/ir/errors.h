@@ -189,9 +189,14 @@ FieldViolation UnknownModule(const NodePlace& node, absl::string_view module,
 FieldViolation BadEntry(const NodePlace& node, absl::string_view entry);
 FieldViolation NoParameterValue(const NodePlace& node, uint32_t parameter);
 FieldViolation AccessOfScalar(const NodePlace& node, uint32_t parameter);
+FieldViolation TextureIsRead(const NodePlace& node, uint32_t parameter);
 FieldViolation ParameterOutOfRange(const NodePlace& node, uint32_t parameter,
                                    absl::string_view dtype);
 FieldViolation NoLaunchShape(const NodePlace& node);
+// `part`: the parameter's texture, "user_kernel.params[2].texture"; `field`: of it; `why`: what is
+// wrong with its value, and what would be right.
+FieldViolation BadTexture(const NodePlace& node, absl::string_view part, absl::string_view field,
+                          absl::string_view why);
 // `limit`: blocks of a cluster on the device; 0: it has no clusters.
 FieldViolation BadCluster(const NodePlace& node, const kernels::Dim3& cluster, uint32_t limit);
 FieldViolation ClusterDividesNot(const NodePlace& node, const kernels::Dim3& cluster,

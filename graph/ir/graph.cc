@@ -1,5 +1,7 @@
 #include "graph/ir/graph.h"
 
+#include <algorithm>
+
 namespace weft::ir {
 
 absl::string_view KindName(const Operation& op) {
@@ -21,6 +23,12 @@ uint64_t StagedBytes(const Operation& op) {
   if (const auto* upload = std::get_if<UploadOp>(&op)) return upload->dst.range.size;
   if (const auto* download = std::get_if<DownloadOp>(&op)) return download->src.range.size;
   return UploadOf(op).has_value() ? std::get<SymbolOp>(op).size_bytes : 0;
+}
+
+bool HasTextures(const UserKernelOp& op) {
+  return std::any_of(op.parameters.begin(), op.parameters.end(), [](const KernelParameter& one) {
+    return std::holds_alternative<TextureParameter>(one);
+  });
 }
 
 bool IsNoOp(const Operation& op) {

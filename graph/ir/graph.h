@@ -23,6 +23,7 @@
 #include "base/byte_range.h"
 #include "base/ids.h"
 #include "graph/ir/runs.h"
+#include "graph/ir/texture.h"
 #include "kernels/bind.h"
 #include "kernels/launch_shape.h"
 #include "kernels/schema.h"
@@ -96,12 +97,18 @@ struct ScalarParameter {
 struct PointerParameter {
   uint32_t view = 0;
 };
+// A texture over the bytes of a view of the node.
+struct TextureParameter {
+  uint32_t view = 0;
+  Texture texture;
+};
+using KernelParameter = std::variant<ScalarParameter, PointerParameter, TextureParameter>;
 struct UserKernelOp {
-  uint32_t module = 0;                                                      // in Graph::modules
-  std::string entry;                                                        // as the job names it
-  std::vector<std::variant<ScalarParameter, PointerParameter>> parameters;  // as declared
-  Slice views;                                                              // in Graph::views
-  kernels::PhaseLaunch launch;                                              // its symbol is `entry`
+  uint32_t module = 0;                      // in Graph::modules
+  std::string entry;                        // as the job names it
+  std::vector<KernelParameter> parameters;  // as declared
+  Slice views;                              // in Graph::views
+  kernels::PhaseLaunch launch;              // its symbol is `entry`
   kernels::Dim3 cluster = {0, 0, 0};  // blocks; divides the grid; all 0: as the kernel was compiled
   bool cooperative = false;           // all blocks at once
   int32_t priority = 0;               // among the kernels of the job: greater goes first
@@ -277,6 +284,7 @@ struct Graph {
   uint64_t expanded_nodes = 0;
   uint32_t depth = 0;            // levels of graphs below it
   bool has_conditional = false;  // in it, or in a graph that it runs
+  bool has_textures = false;     // the same
 
   bool is_job() const { return scope.empty(); }
   const Node& node(NodeIndex i) const { return nodes[i.value()]; }
@@ -308,6 +316,8 @@ absl::string_view KindName(const Operation& op);
 std::optional<uint32_t> UploadOf(const Operation& op);
 // Bytes that a node moves by way of the staging area.
 uint64_t StagedBytes(const Operation& op);
+
+bool HasTextures(const UserKernelOp& op);
 
 // True when a run has nothing to do on the device for the node: an empty node, one on zero bytes, or
 // advice. It still keeps its place in the order.

@@ -153,9 +153,12 @@ void CountExpanded(const std::vector<Graph>& graphs, Graph& graph) {
     graph.expanded_nodes += callee.expanded_nodes;
     graph.depth = std::max(graph.depth, callee.depth + 1);
     graph.has_conditional = graph.has_conditional || callee.has_conditional;
+    graph.has_textures = graph.has_textures || callee.has_textures;
   }
   for (const Node& node : graph.nodes) {
     if (std::holds_alternative<ConditionalOp>(node.op)) graph.has_conditional = true;
+    const auto* const kernel = std::get_if<UserKernelOp>(&node.op);
+    if (kernel != nullptr && HasTextures(*kernel)) graph.has_textures = true;
   }
 }
 

@@ -238,6 +238,13 @@ std::optional<Operation> NodeReader::ReadUserKernel(const v1::UserKernelNode& ke
     graph_.views.push_back(parameter.view);
     AddUse(parameter.view, parameter.access);
   }
+  for (const KernelParameter& parameter : op->parameters) {
+    const auto* const texture = std::get_if<TextureParameter>(&parameter);
+    if (texture == nullptr) continue;
+    const View& view = reader.views()[texture->view].view;
+    uint32_t& alignment = graph_.buffers[view.buffer.value()].alignment;
+    alignment = std::max(alignment, static_cast<uint32_t>(kTextureAlignmentBytes));
+  }
   LaunchOf(op->module);
   return *std::move(op);
 }

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/ir/field_names.h"
 #include "graph/ir/limits.h"
+#include "graph/ir/texture_reader.h"
 #include "kernels/scalar.h"
 #include "weft/v1/job.pb.h"
 
@@ -115,9 +116,30 @@ bool UserKernelReader::ReadPointer(int index, const v1::KernelParameter& paramet
   return true;
 }
 
+bool UserKernelReader::ReadTextureParameter(int index, const v1::KernelParameter& parameter,
+                                            const ViewReader& views, UserKernelOp& op) {
+  const std::string part = PartOf(index, "texture");
+  const std::string view_part = absl::StrCat(part, ".view");
+  const bool reads =
+      parameter.access() == v1::ACCESS_UNSPECIFIED || parameter.access() == v1::ACCESS_READ;
+  if (!reads) violations_.Add(TextureIsRead(place_, static_cast<uint32_t>(index)));
+  const std::optional<ReadView> view =
+      views.Read({place_, view_part, -1, {}}, parameter.texture().view());
+  if (!view.has_value() || !reads) return false;
+  const std::optional<Texture> texture =
+      ReadTexture(place_, part, parameter.texture(), *view, violations_);
+  if (!texture.has_value()) return false;
+  op.parameters.emplace_back(TextureParameter{static_cast<uint32_t>(views_.size()), *texture});
+  views_.push_back({view->view, Access::kRead});
+  return true;
+}
+
 bool UserKernelReader::ReadParameter(int index, const v1::KernelParameter& parameter,
                                      const ViewReader& views, UserKernelOp& op) {
   if (parameter.value_case() == V::kView) return ReadPointer(index, parameter, views, op);
+  if (parameter.value_case() == V::kTexture) {
+    return ReadTextureParameter(index, parameter, views, op);
+  }
   if (parameter.value_case() == V::VALUE_NOT_SET) {
     violations_.Add(NoParameterValue(place_, static_cast<uint32_t>(index)));
     return false;

@@ -46,6 +46,8 @@ class UserKernelReader {
                      UserKernelOp& op);
   bool ReadPointer(int index, const v1::KernelParameter& parameter, const ViewReader& views,
                    UserKernelOp& op);
+  bool ReadTextureParameter(int index, const v1::KernelParameter& parameter,
+                            const ViewReader& views, UserKernelOp& op);
   bool ReadLaunch(const kernels::LaunchLimits& limits, UserKernelOp& op);
   bool ReadCluster(const kernels::LaunchLimits& limits, UserKernelOp& op);
   bool ReadScheduling(const kernels::LaunchLimits& limits, UserKernelOp& op);

@@ -34,12 +34,21 @@ struct Piece {
   bool is_used = false;
 };
 
+// Of the pieces of an area.
+uint64_t PieceAlignment(const ir::Graph& graph, ir::MemoryKind memory) {
+  if (memory == ir::MemoryKind::kManaged) return kManagedAlignment;
+  return graph.has_textures ? kTextureAlignment : kAreaAlignment;
+}
+
 // The buffers of a run in one kind of memory (by BufferIndex) and, of the device's, the workspaces
 // (behind them) of a plan, with their lifetimes.
 class Pieces {
  public:
   Pieces(const PlanState& state, ir::MemoryKind memory)
-      : state_(state), memory_(memory), lanes_(state.clocks.lanes) {
+      : state_(state),
+        memory_(memory),
+        alignment_(PieceAlignment(state.graph, memory)),
+        lanes_(state.clocks.lanes) {
     for (const ir::Buffer& buffer : state.graph.buffers) Append(buffer.size_bytes);
     // Of uses of other buffers only the order would be noted: they are left out here and below.
     for (uint32_t i = 0; i < state.plan.order.size(); ++i) NoteUses(state.plan.order[i], i);
@@ -63,9 +72,7 @@ class Pieces {
 
  private:
   void Append(uint64_t size_bytes) {
-    const uint64_t alignment =
-        memory_ == ir::MemoryKind::kManaged ? kManagedAlignment : kAreaAlignment;
-    pieces_.push_back({.size = AlignUp(size_bytes, alignment)});
+    pieces_.push_back({.size = AlignUp(size_bytes, alignment_)});
     used_up_to_.resize(pieces_.size() * lanes_, 0);
     ended_before_.resize(pieces_.size() * lanes_, std::numeric_limits<uint32_t>::max());
   }
@@ -100,6 +107,7 @@ class Pieces {
 
   const PlanState& state_;
   const ir::MemoryKind memory_;
+  const uint64_t alignment_;
   const uint32_t lanes_;
   std::vector<Piece> pieces_;
   std::vector<NodeIndex> owners_;     // of workspaces

@@ -39,6 +39,10 @@ inline constexpr uint64_t kAreaAlignment = 256;
 // largest of which on a host are of 64 KiB.
 inline constexpr uint64_t kManagedAlignment = uint64_t{64} << 10;
 
+// The same of a job with textures, of all its buffers: what every GPU asks of a texture's address.
+// Areas themselves begin at multiples of it (memory comes in pages).
+inline constexpr uint64_t kTextureAlignment = ir::kTextureAlignmentBytes;
+
 // Why a node is in its lane.
 enum class LaneReason : uint8_t {
   kOpens,      // the first of its lane: no lane was free of work that it need not wait for

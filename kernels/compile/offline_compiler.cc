@@ -11,7 +11,9 @@ namespace weft::kernels {
 
 absl::StatusOr<CompiledModule> CompileOffline(const CudaSource& source,
                                               const OfflineTarget& target) {
-  absl::StatusOr<std::unique_ptr<const cuda::Nvrtc>> nvrtc = cuda::Nvrtc::Load();
+  const absl::StatusOr<cuda::NvrtcFile> file = cuda::Nvrtc::Find();
+  if (!file.ok()) return NoNvrtcError();
+  const absl::StatusOr<std::unique_ptr<const cuda::Nvrtc>> nvrtc = cuda::Nvrtc::Load(*file);
   if (!nvrtc.ok()) return NoNvrtcError();
   const bool ptx = target.output == OfflineTarget::Output::kPtx;
   cuda::NvrtcSource in{.file_name = absl::StrCat(source.name, ".cu"), .code = source.code};

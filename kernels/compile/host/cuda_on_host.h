@@ -3,7 +3,7 @@
 //
 // There: the qualifiers; threadIdx and its like; barriers, votes, shuffles, matches and reductions of warps; atomics on
 // 16, 32 and 64 bits; vector types; the C library's mathematics and CUDA's own names for it; bit intrinsics; printf and
-// assert. Not there: __half and __nv_bfloat16; textures and surfaces; cooperative groups; named barriers, pipelines and
+// assert; tex1Dfetch and tex2D. Not there: __half and __nv_bfloat16; other textures, and surfaces; cooperative groups; named barriers, pipelines and
 // tensor cores; __managed__; kernels that launch kernels; inline PTX. Each of these is an error of the compiler.
 //
 // Clusters and cooperative launches have nothing of their own here.
@@ -19,6 +19,7 @@
 #include "kernels/compile/host/entry.h"
 #include "kernels/compile/host/mathematics.h"
 #include "kernels/compile/host/qualifiers.h"
+#include "kernels/compile/host/textures.h"
 #include "kernels/compile/host/threads.h"
 #include "kernels/compile/host/vector_types.h"
 #include "kernels/compile/host/warps.h"

@@ -87,4 +87,19 @@ __global__ void launch_shape(uint32_t* out) {
 
 __global__ void read_variable(uint64_t* out) { *out = conformance_variable; }
 
+// out[i]: the texel at (points[2 i], points[2 i + 1]), and the i-th.
+__global__ void sample(cudaTextureObject_t texture, const float* points, float* out,
+                       uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) {
+    out[i] = tex2D<float>(texture, points[2 * i], points[2 * i + 1]);
+  }
+}
+__global__ void fetch(cudaTextureObject_t texture, int32_t first, uint32_t* out, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint2 texel = tex1Dfetch<uint2>(texture, first + static_cast<int32_t>(i));
+    out[2 * i] = texel.x;
+    out[2 * i + 1] = texel.y;
+  }
+}
+
 }  // extern "C"

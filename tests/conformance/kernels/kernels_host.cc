@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "cuda/host/image_abi.h"
+#include "kernels/compile/host/textures.h"
 
 namespace {
 
@@ -121,6 +122,28 @@ int32_t SetCondition(const weft_host_launch*, void* const* params,
   return WEFT_HOST_OK;
 }
 
+void Sample(const weft_host_launch*, void* const* params) {
+  const auto texture = Param<cudaTextureObject_t>(params, 0);
+  const auto* points = Param<const float*>(params, 1);
+  auto* out = Param<float*>(params, 2);
+  const auto count = Param<uint32_t>(params, 3);
+  for (uint32_t i = 0; i < count; ++i) {
+    out[i] = tex2D<float>(texture, points[2 * i], points[2 * i + 1]);
+  }
+}
+
+void Fetch(const weft_host_launch*, void* const* params) {
+  const auto texture = Param<cudaTextureObject_t>(params, 0);
+  const auto first = Param<int32_t>(params, 1);
+  auto* out = Param<uint32_t*>(params, 2);
+  const auto count = Param<uint32_t>(params, 3);
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint2 texel = tex1Dfetch<uint2>(texture, first + static_cast<int32_t>(i));
+    out[2 * i] = texel.x;
+    out[2 * i + 1] = texel.y;
+  }
+}
+
 // A table's function for one that carries out the launch by itself and never fails.
 template <void (*kRun)(const weft_host_launch*, void* const*)>
 int32_t Whole(const weft_host_launch* launch, void* const* params,
@@ -135,6 +158,8 @@ constexpr weft_host_param kAppendParams[] = {{0, 8}, {8, 4}};
 constexpr weft_host_param kSpinParams[] = {{0, 8}};
 constexpr weft_host_param kRendezvousParams[] = {{0, 8}, {8, 4}, {12, 4}, {16, 8}, {24, 8}};
 constexpr weft_host_param kMixedParams[] = {{0, 1}, {8, 8}, {16, 2}, {20, 4}, {24, 12}, {40, 8}};
+constexpr weft_host_param kSampleParams[] = {{0, 8}, {8, 8}, {16, 8}, {24, 4}};
+constexpr weft_host_param kFetchParams[] = {{0, 8}, {8, 4}, {16, 8}, {24, 4}};
 constexpr weft_host_param kOnePointer[] = {{0, 8}};
 constexpr weft_host_param kTwoWords[] = {{0, 8}, {8, 8}};
 
@@ -155,6 +180,8 @@ constexpr weft_host_kernel kKernels[] = {
     Entry("mixed_params", Whole<MixedParams>, kMixedParams),
     Entry("launch_shape", Whole<LaunchShape>, kOnePointer),
     Entry("read_variable", Whole<ReadVariable>, kOnePointer),
+    Entry("sample", Whole<Sample>, kSampleParams),
+    Entry("fetch", Whole<Fetch>, kFetchParams),
 };
 
 }  // namespace

@@ -126,6 +126,65 @@ TEST_F(VariableTest, NoByteBehindItsEndIsSet) {
   }
 }
 
+class TextureParameterTest : public OwnKernelsTest {
+ protected:
+  // "read_texture" of x, into y.
+  void ReadTexture(BufferIndex x, BufferIndex y) {
+    ir::Texture texture;
+    texture.dtype = kernels::DType::kI32;
+    texture.width = 3;
+    ir::UserKernelOp op;
+    op.entry = "read_texture";
+    op.parameters = {ir::PointerParameter{0}, ir::TextureParameter{1, texture}};
+    op.views = graph_.AddView(graph_.WholeOf(y));
+    graph_.AddView(graph_.WholeOf(x));
+    op.views.count = 2;
+    op.launch = {"read_texture", {1, 1, 1}, {1, 1, 1}, 0};
+    graph_.Node(op, 0);
+  }
+};
+
+TEST_F(TextureParameterTest, KernelsReadTheBytesOfTheView) {
+  const BufferIndex x = graph_.Shared(4);
+  const BufferIndex y = graph_.Shared(2);
+  graph_.Fill(x, 42, 4, 0);
+  ReadTexture(x, y);
+  const Bindings bindings = device_->Bind(graph_);
+  ASSERT_OK(RunAsGraph(bindings));
+  EXPECT_THAT(device_->Read(bindings.buffers[1], 2), IsOkAndHolds(ElementsAre(42, 3)));
+  ASSERT_OK(RunOverStreams(bindings));
+  EXPECT_THAT(device_->Read(bindings.buffers[1], 2), IsOkAndHolds(ElementsAre(42, 3)));
+}
+
+TEST_F(TextureParameterTest, AnExecutableWithTexturesIsMadeAnew) {
+  const BufferIndex x = graph_.Shared(4);
+  ReadTexture(x, graph_.Shared(2));
+  const Bindings bindings = device_->Bind(graph_);
+  ASSERT_OK_AND_ASSIGN(const auto executable, Executable::Create(device_->Input(graph_, bindings)));
+  EXPECT_THAT(executable->Update(device_->Input(graph_, bindings)),
+              StatusIs(absl::StatusCode::kFailedPrecondition, HasSubstr("textures")));
+  ASSERT_OK(executable->Launch(device_->stream()));
+  ASSERT_OK(device_->stream().Synchronize());
+}
+
+TEST_F(TextureParameterTest, AMisalignedAddressIsRefused) {
+  const BufferIndex x = graph_.Shared(4);
+  ReadTexture(x, graph_.Shared(2));
+  Bindings bindings = device_->Bind(graph_);
+  bindings.buffers[0] += 4;
+  EXPECT_THAT(ResolveOperations(device_->Input(graph_, bindings)),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("cuTexObjectCreate")));
+}
+
+TEST_F(TextureParameterTest, ADriverWithoutTexturesSaysSo) {
+  const BufferIndex x = graph_.Shared(4);
+  ReadTexture(x, graph_.Shared(2));
+  const Bindings bindings = device_->Bind(graph_);
+  device_->driver().cuTexObjectCreate = nullptr;
+  EXPECT_THAT(ResolveOperations(device_->Input(graph_, bindings)),
+              StatusIs(absl::StatusCode::kUnimplemented, HasSubstr("no texture objects")));
+}
+
 class KernelPrioritiesTest : public OwnKernelsTest {
  protected:
   KernelPriorities Of(const std::vector<int32_t>& priorities) {

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "cuda/host/image_abi.h"
+#include "cuda/host/texture_abi.h"
 
 namespace {
 
@@ -58,13 +59,22 @@ int32_t variable[4];
 void ReadVariable(const weft_host_launch*, void* const* params) {
   *BufferAt(params, 0) = variable[1];
 }
+// x[0] becomes the first texel of the texture, and x[1] how many texels it has.
+void ReadTexture(const weft_host_launch*, void* const* params) {
+  const auto* texture =
+      reinterpret_cast<const weft_host_texture*>(*static_cast<uint64_t*>(params[1]));
+  BufferAt(params, 0)[0] = *reinterpret_cast<const int32_t*>(texture->texels);
+  BufferAt(params, 0)[1] = static_cast<int32_t>(texture->width);
+}
+constexpr weft_host_param kTextureParams[] = {{0, 8}, {8, 8}};
 constexpr weft_host_kernel kAllKernels[] = {
     kKernels[0],
     kKernels[1],
     kKernels[2],
-    {"read_variable", Whole<ReadVariable>, kParams, 1, 0, 0}};
+    {"read_variable", Whole<ReadVariable>, kParams, 1, 0, 0},
+    {"read_texture", Whole<ReadTexture>, kTextureParams, 2, 0, 0}};
 const weft_host_global kGlobals[] = {{"variable", variable, sizeof variable}};
-const weft_host_image kImage = {WEFT_HOST_IMAGE_ABI, 4, kAllKernels, 1, kGlobals};
+const weft_host_image kImage = {WEFT_HOST_IMAGE_ABI, 5, kAllKernels, 1, kGlobals};
 
 }  // namespace
 
