@@ -161,7 +161,8 @@ std::optional<Operation> NodeReader::ReadFlow(const FlowNode& node) {
   auto op = FlowReader(place_, views_, job_names_, graph_, violations_).Read(node);
   if (!op.has_value()) return std::nullopt;
   for (const GraphCall& call : graph_.CallsOf(*op)) {
-    for (const uint32_t module : graph_.graphs[call.graph].kernel_modules) LaunchOf(module);
+    const Graph& callee = (*job_names_.read_graphs)[call.graph];
+    for (const uint32_t module : callee.kernel_modules) LaunchOf(module);
   }
   return Operation(*std::move(op));
 }

@@ -63,6 +63,19 @@ TEST(SymbolTest, KernelsComeBehindWhatSetTheVariablesBeforeThem) {
   EXPECT_THAT(AfterOf(graph, 5), ElementsAre(4));
 }
 
+TEST(SymbolTest, ANodeThatRunsGraphsLaunchesTheirKernels) {
+  const std::string graphs =
+      absl::StrCat("graphs { name: 'inner' ", Launch("mine"),
+                   "} graphs { name: 'outer' nodes { graph { graph: 'inner' } } } ");
+  const std::string run = "nodes { graph { graph: 'outer' } } ";
+  ASSERT_OK_AND_ASSIGN(
+      const Graph graph,
+      ReadSymbols(SymbolJob(absl::StrCat(kHead, graphs, run, Set("mine"), run, Set("other")))));
+  EXPECT_THAT(AfterOf(graph, 1), ElementsAre(0));
+  EXPECT_THAT(AfterOf(graph, 2), ElementsAre(1));
+  EXPECT_THAT(AfterOf(graph, 3), IsEmpty());
+}
+
 TEST(SymbolTest, ModulesAreApart) {
   ASSERT_OK_AND_ASSIGN(const Graph graph,
                        ReadSymbols(SymbolJob(absl::StrCat(kHead, Set("mine"), Launch("other"),

@@ -109,5 +109,27 @@ TEST(TextureTest, ModesThatDoNotGoTogetherAreRefused) {
   ExpectRefused("view { buffer: 'x' } width: 64 height: 2 address: 77", "is no address mode");
 }
 
+TEST(TextureTest, AParameterThatIsOneAsksForItsAlignment) {
+  const auto read = [](const std::string& binding) {
+    v1::Job job;
+    EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(
+        absl::StrCat(
+            "buffers { name: 'x' shape: 4096 } modules { name: 'm' cuda: 's' } ",
+            "graphs { name: 'g' buffers { name: 'p' shape: 64 parameter {} } nodes { ",
+            "user_kernel { module: 'm' entry: 'k' params { texture { view { buffer: 'p' } ",
+            "width: 64 } } launch { grid_x: 1 grid_y: 1 grid_z: 1 block_x: 1 block_y: 1 ",
+            "block_z: 1 } } } } nodes { fill { dst { buffer: 'x' } } } nodes { graph { ",
+            "graph: 'g' bindings { parameter: 'p' view { buffer: 'x' size_bytes: 64 ", binding,
+            " } } } }"),
+        &job));
+    const std::vector<cuda::DeviceInfo> devices = {AssumedDevice()};
+    return ValidateJob(job, {.devices = devices, .uploads = UploadData::kPresent});
+  };
+  ASSERT_OK_AND_ASSIGN(const Graph graph, read("offset_bytes: 1024"));
+  EXPECT_TRUE(graph.has_textures);
+  EXPECT_THAT(read("offset_bytes: 256"),
+              StatusIs(absl::StatusCode::kInvalidArgument, HasSubstr("a multiple of 512")));
+}
+
 }  // namespace
 }  // namespace weft::ir
