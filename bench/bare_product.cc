@@ -57,8 +57,8 @@ absl::Status BareProduct::Prepare(uint64_t extent, std::span<const std::byte> el
   return absl::OkStatus();
 }
 
-absl::Status BareProduct::MultiplyAndWait() {
-  WEFT_RETURN_IF_ERROR(call_->Enqueue(stream_->ref()));
+absl::Status BareProduct::MultiplyAndWait(int count) {
+  for (int i = 0; i < count; ++i) WEFT_RETURN_IF_ERROR(call_->Enqueue(stream_->ref()));
   return stream_->ref().Synchronize();
 }
 

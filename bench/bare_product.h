@@ -30,8 +30,8 @@ class BareProduct {
   static absl::StatusOr<std::unique_ptr<BareProduct>> Create(uint64_t extent,
                                                              std::span<const std::byte> elements);
 
-  // One product; blocks, spinning, until it is there.
-  absl::Status MultiplyAndWait();
+  // So many products in a row; blocks, spinning, until they are there.
+  absl::Status MultiplyAndWait(int count);
 
  private:
   // Memory with an address.

@@ -1,5 +1,6 @@
-// What a large product of a library costs as a prepared graph of a server, beside the same call of the
-// same library made in this process. GPUs only: on CPU devices another library carries it out.
+// What a large product of a library costs as a node of a prepared graph, and as a job of its own,
+// beside the same call of the same library made in this process. GPUs only: on CPU devices another
+// library carries it out.
 #include <benchmark/benchmark.h>
 
 #include <bit>
@@ -17,6 +18,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "bench/bare_product.h"
 #include "bench/environment.h"
@@ -28,6 +30,7 @@ namespace {
 
 constexpr int64_t kExtent = 8192;
 constexpr int kProductsPerBlock = 20;  // some 30 ms on an H200: long beside a change of contexts
+constexpr int kNodes = 20;             // products that one graph has more than the other
 constexpr double kOperations = 2.0 * kExtent * kExtent * kExtent;
 
 // Of the bfloat16 numbers of one matrix, from -1 to 1. Random ones: a GPU multiplies zeros at a lower
@@ -42,70 +45,100 @@ std::vector<uint16_t> RandomBrains() {
   return brains;
 }
 
-// The product as a prepared graph; its operands are buffers of the server, so that a launch is the
-// product and nothing else.
-class ServedProduct {
+// Prepared graphs of products in a row; their operands are buffers of the server, so that a launch is
+// the products and nothing else.
+class ServedProducts {
  public:
-  static absl::StatusOr<std::unique_ptr<ServedProduct>> Create(
+  static absl::StatusOr<std::unique_ptr<ServedProducts>> Create(
       const Environment& environment, std::span<const std::byte> elements) {
     WEFT_ASSIGN_OR_RETURN(client::Client client,
                           client::Client::Connect({.socket = environment.socket}));
-    std::unique_ptr<ServedProduct> served(new ServedProduct);
-    client::JobBuilder job("product");
-    std::vector<client::JobView> views;
-    for (const char* name : {"a", "b", "d"}) {
+    std::unique_ptr<ServedProducts> served(new ServedProducts);
+    for (int i = 0; i < 3; ++i) {
       WEFT_ASSIGN_OR_RETURN(
           client::Buffer buffer,
           client.CreateBuffer(
               {.name = "", .data_type = v1::DATA_TYPE_BF16, .shape = {kExtent, kExtent}}));
       WEFT_RETURN_IF_ERROR(buffer.Upload(elements));
-      views.push_back(job.Shared(name, buffer.reference()));
       served->buffers_.push_back(std::move(buffer));
     }
-    job.Library("blas.matmul").Arg("a", views[0]).Arg("b", views[1]).Arg("d", views[2]);
-    WEFT_ASSIGN_OR_RETURN(client::PreparedGraph graph, client.Prepare(job.proto()));
-    served->graph_ = std::make_unique<client::PreparedGraph>(std::move(graph));
+    WEFT_ASSIGN_OR_RETURN(served->one_, served->Prepare(client, 1));
+    WEFT_ASSIGN_OR_RETURN(served->many_, served->Prepare(client, 1 + kNodes));
     return served;
   }
 
-  absl::Status LaunchAndWait() { return graph_->Launch().status(); }
+  absl::Status LaunchOne() { return one_->Launch().status(); }
+  absl::Status LaunchMany() { return many_->Launch().status(); }
 
  private:
-  ServedProduct() = default;
+  ServedProducts() = default;
+
+  absl::StatusOr<std::unique_ptr<client::PreparedGraph>> Prepare(const client::Client& client,
+                                                                 int count) {
+    client::JobBuilder job(absl::StrCat("products_", count));
+    const client::JobView a = job.Shared("a", buffers_[0].reference());
+    const client::JobView b = job.Shared("b", buffers_[1].reference());
+    const client::JobView d = job.Shared("d", buffers_[2].reference());
+    for (int i = 0; i < count; ++i) {
+      job.Library("blas.matmul").Arg("a", a).Arg("b", b).Arg("d", d);
+    }
+    WEFT_ASSIGN_OR_RETURN(client::PreparedGraph graph, client.Prepare(job.proto()));
+    return std::make_unique<client::PreparedGraph>(std::move(graph));
+  }
+
   std::vector<client::Buffer> buffers_;
-  std::unique_ptr<client::PreparedGraph> graph_;  // gone before its buffers
+  std::unique_ptr<client::PreparedGraph> one_;  // gone before their buffers
+  std::unique_ptr<client::PreparedGraph> many_;
 };
 
-// Mean milliseconds of a product, over one block of them.
-absl::StatusOr<double> TimeProducts(const std::function<absl::Status()>& multiply) {
+absl::StatusOr<double> MillisecondsOf(const std::function<absl::Status()>& call) {
   const auto start = std::chrono::steady_clock::now();
-  for (int i = 0; i < kProductsPerBlock; ++i) WEFT_RETURN_IF_ERROR(multiply());
+  WEFT_RETURN_IF_ERROR(call());
   const std::chrono::duration<double, std::milli> elapsed =
       std::chrono::steady_clock::now() - start;
-  return elapsed.count() / kProductsPerBlock;
+  return elapsed.count();
+}
+
+// Mean milliseconds of a call, over one block of them.
+absl::StatusOr<double> MeanOfBlock(const std::function<absl::Status()>& call) {
+  WEFT_ASSIGN_OR_RETURN(const double all, MillisecondsOf([&call] {
+                          for (int i = 0; i < kProductsPerBlock; ++i) {
+                            WEFT_RETURN_IF_ERROR(call());
+                          }
+                          return absl::OkStatus();
+                        }));
+  return all / kProductsPerBlock;
 }
 
 struct Products {
   std::unique_ptr<BareProduct> bare;
-  std::unique_ptr<ServedProduct> served;
-  double bare_ms = 0;  // sums of the blocks' means
-  double served_ms = 0;
+  std::unique_ptr<ServedProducts> served;
+  // Sums over the blocks: of products enqueued in a row, of their nodes, and of jobs of one product.
+  double bare_ms = 0;
+  double node_ms = 0;
+  double job_ms = 0;
 
   absl::Status Create(const Environment& environment) {
     const std::vector<uint16_t> brains = RandomBrains();
     const std::span<const std::byte> elements = std::as_bytes(std::span(brains));
     WEFT_ASSIGN_OR_RETURN(bare, BareProduct::Create(kExtent, elements));
-    WEFT_ASSIGN_OR_RETURN(served, ServedProduct::Create(environment, elements));
-    return AddBlocks();
+    WEFT_ASSIGN_OR_RETURN(served, ServedProducts::Create(environment, elements));
+    WEFT_RETURN_IF_ERROR(AddBlocks());
+    bare_ms = node_ms = job_ms = 0;  // that was the warm-up
+    return absl::OkStatus();
   }
 
-  // Blocks of the two in turn, so that a change of the machine's speed hits both alike.
+  // Blocks of all in turn, so that a change of the machine's speed hits them alike. Of two graphs, what
+  // one takes longer is that of its further nodes, without the call and the launch.
   absl::Status AddBlocks() {
-    WEFT_ASSIGN_OR_RETURN(const double one, TimeProducts([&] { return bare->MultiplyAndWait(); }));
-    WEFT_ASSIGN_OR_RETURN(const double other,
-                          TimeProducts([&] { return served->LaunchAndWait(); }));
-    bare_ms += one;
-    served_ms += other;
+    WEFT_ASSIGN_OR_RETURN(const double calls,
+                          MillisecondsOf([&] { return bare->MultiplyAndWait(kNodes); }));
+    WEFT_ASSIGN_OR_RETURN(const double one, MillisecondsOf([&] { return served->LaunchOne(); }));
+    WEFT_ASSIGN_OR_RETURN(const double many, MillisecondsOf([&] { return served->LaunchMany(); }));
+    WEFT_ASSIGN_OR_RETURN(const double job, MeanOfBlock([&] { return served->LaunchOne(); }));
+    bare_ms += calls / kNodes;
+    node_ms += (many - one) / kNodes;
+    job_ms += job;
     return absl::OkStatus();
   }
 };
@@ -113,7 +146,6 @@ struct Products {
 void MeasureProducts(benchmark::State& state, const Environment& environment) {
   Products products;
   absl::Status status = products.Create(environment);
-  products.bare_ms = products.served_ms = 0;  // that was the warm-up
   for (auto _ : state) {
     if (status.ok()) status = products.AddBlocks();
     if (!status.ok()) {
@@ -124,10 +156,11 @@ void MeasureProducts(benchmark::State& state, const Environment& environment) {
   const auto blocks = static_cast<double>(state.iterations());
   constexpr double kPerMsInTera = 1e-9;
   state.counters["bare_ms"] = products.bare_ms / blocks;
-  state.counters["job_ms"] = products.served_ms / blocks;
+  state.counters["node_ms"] = products.node_ms / blocks;
+  state.counters["job_ms"] = products.job_ms / blocks;
   state.counters["bare_tflops"] = kOperations * kPerMsInTera / (products.bare_ms / blocks);
-  state.counters["job_tflops"] = kOperations * kPerMsInTera / (products.served_ms / blocks);
-  state.counters["ratio"] = products.served_ms / products.bare_ms;
+  state.counters["node_tflops"] = kOperations * kPerMsInTera / (products.node_ms / blocks);
+  state.counters["ratio"] = products.bare_ms / products.node_ms;
 }
 
 }  // namespace

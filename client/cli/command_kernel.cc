@@ -73,7 +73,8 @@ class KernelCommand final : public Command {
 
   // What stands behind "sm_": "90a".
   std::string Target() const {
-    absl::string_view text = architecture_.empty() ? kDefaultArchitecture : architecture_;
+    absl::string_view text = kDefaultArchitecture;
+    if (!architecture_.empty()) text = architecture_;
     if (!absl::ConsumePrefix(&text, "sm_")) absl::ConsumePrefix(&text, "compute_");
     return std::string(text);
   }
