@@ -16,11 +16,15 @@ std::vector<std::string> PathsOf(const ToolkitLibraryName& name) {
   if (const char* file = std::getenv(name.variable); file != nullptr && *file != '\0') {
     return {file};
   }
-  std::vector<std::string> folders = {""};
-  if (const char* home = std::getenv("CUDA_HOME"); home != nullptr && *home != '\0') {
-    folders.push_back(absl::StrCat(home, "/lib64/"));
+  std::vector<std::string> folders;
+  for (const std::string& folder : name.folders) folders.push_back(absl::StrCat(folder, "/"));
+  if (name.folders.empty()) {
+    folders.emplace_back("");
+    if (const char* home = std::getenv("CUDA_HOME"); home != nullptr && *home != '\0') {
+      folders.push_back(absl::StrCat(home, "/lib64/"));
+    }
+    folders.emplace_back("/usr/local/cuda/lib64/");
   }
-  folders.emplace_back("/usr/local/cuda/lib64/");
   std::vector<std::string> paths;
   for (const std::string& folder : folders) {
     for (const char* file : name.files) paths.push_back(folder + file);

@@ -1,7 +1,7 @@
 // A library of the CUDA Toolkit, opened when it is first needed, so that programs run without it.
 //
 // It is looked for at the file that an environment variable names, when that is set; else where the
-// dynamic loader looks, in $CUDA_HOME/lib64 and in /usr/local/cuda/lib64.
+// dynamic loader looks, in $CUDA_HOME/lib64 and in /usr/local/cuda/lib64; or in folders of its own.
 #pragma once
 
 #include <string>
@@ -12,9 +12,10 @@
 namespace weft::cuda {
 
 struct ToolkitLibraryName {
-  const char* name;                // "cuBLASLt"
-  const char* variable;            // "WEFT_CUBLASLT"
-  std::vector<const char*> files;  // newest first: "libcublasLt.so.13"
+  const char* name;                       // "cuBLASLt"
+  const char* variable;                   // "WEFT_CUBLASLT"
+  std::vector<const char*> files;         // newest first: "libcublasLt.so.13"
+  std::vector<std::string> folders = {};  // not empty: the only ones looked in
 };
 
 // Stays loaded until the process ends: what it made may outlive this, and it has threads of its own.

@@ -143,6 +143,29 @@ def check_own_textures(folder):
             expect_close("own_textures: looked_up", load("looked_up"), table, 0))
 
 
+def check_library_prim(folder):
+    load = lambda name: np.load(os.path.join(folder, f"prim_{name}.npy"))
+    normal, group, flags = load("normal"), load("group"), load("flags")
+    filled = lambda values: np.pad(values, (0, normal.size - values.size))
+    places = np.argsort(group, kind="stable")
+    present, starts, lengths = np.unique(group[places], return_index=True, return_counts=True)
+    kept = normal[flags != 0]
+    inside = normal[(normal >= -2) & (normal < 2)]
+    expected = {
+        "words_sorted": np.sort(load("words")), "normal_falling": np.sort(normal)[::-1],
+        "group_sorted": group[places], "normal_grouped": normal[places],
+        "group_keys": filled(present), "group_lowest": filled(np.minimum.reduceat(normal[places], starts)),
+        "group_count": np.array([present.size]), "run_values": filled(present), "run_lengths": filled(lengths),
+        "run_count": np.array([present.size]), "run_starts": np.cumsum(filled(lengths)) - filled(lengths),
+        "groups_present": filled(present), "present_count": np.array([present.size]), "kept": filled(kept),
+        "kept_count": np.array([kept.size]), "running_max": np.maximum.accumulate(filled(kept)),
+        "bins": np.bincount(np.floor((inside.astype(np.float64) + 2) * 16).astype(int), minlength=64),
+    }
+    terms = np.abs(kept.astype(np.float64)).sum()
+    return ([fault for name, value in expected.items() for fault in expect_close(f"prim: {name}", load(name), value, 0)] +
+            expect_close("prim: total", load("total"), np.array([kept.astype(np.float64).sum()]), terms * 2 ** -24 * 1000))
+
+
 def philox_words(seed, offset, count):
     """Words offset … of Philox4x32-10 (Salmon et al., SC'11): counter = number of the block of four, key = seed."""
     blocks = np.arange(offset // 4, (offset + count + 3) // 4, dtype=np.uint64)

@@ -35,6 +35,10 @@ Prepared DeviceFunctions::ResolveLibrary(const build::LibraryRequest& request) {
     WEFT_ASSIGN_OR_RETURN(const cuda::Fft* fft, FindFft());
     return Explained(request, fft->Prepare(TransformOf(request)));
   }
+  if (absl::StartsWith(name, "prim.")) {
+    WEFT_ASSIGN_OR_RETURN(const cuda::Prim* prim, FindPrim());
+    return Explained(request, prim->Prepare(PrimRequestOf(request)));
+  }
   return WEFT_BUG("a call of a library has nothing that carries it out");
 }
 
@@ -58,6 +62,16 @@ absl::StatusOr<const cuda::Fft*> DeviceFunctions::FindFft() {
   }
   fft_ = *std::move(loaded);
   return fft_.get();
+}
+
+absl::StatusOr<const cuda::Prim*> DeviceFunctions::FindPrim() {
+  const absl::MutexLock lock(&mutex_);
+  if (prim_ != nullptr) return prim_.get();
+  absl::StatusOr<std::unique_ptr<const cuda::Prim>> loaded =
+      cuda::Prim::Load(context_, kernels::ImageFolders());
+  if (!loaded.ok()) return PrimMissingError(loaded.status());
+  prim_ = *std::move(loaded);
+  return prim_.get();
 }
 
 absl::Status DeviceFunctions::LoadTwins() {

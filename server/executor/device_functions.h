@@ -11,6 +11,7 @@
 #include "cuda/blas_lt.h"
 #include "cuda/context.h"
 #include "cuda/fft.h"
+#include "cuda/prim.h"
 #include "graph/build/bindings.h"
 #include "server/executor/module_store.h"
 
@@ -38,6 +39,7 @@ class DeviceFunctions final : public build::FunctionResolver {
  private:
   absl::StatusOr<const cuda::BlasLt*> FindBlas();
   absl::StatusOr<const cuda::Fft*> FindFft();
+  absl::StatusOr<const cuda::Prim*> FindPrim();
   absl::Status LoadTwins();
 
   const cuda::Context& context_;
@@ -46,6 +48,7 @@ class DeviceFunctions final : public build::FunctionResolver {
   absl::Mutex mutex_;
   std::unique_ptr<const cuda::BlasLt> blas_ ABSL_GUARDED_BY(mutex_);
   std::unique_ptr<const cuda::Fft> fft_ ABSL_GUARDED_BY(mutex_);
+  std::unique_ptr<const cuda::Prim> prim_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace weft::executor

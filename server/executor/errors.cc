@@ -82,6 +82,13 @@ absl::Status LibraryMissingError(const LibraryToInstall& library, const absl::St
                    " to the library's file in weftd's environment"));
 }
 
+absl::Status PrimMissingError(const absl::Status& cause) {
+  return absl::FailedPreconditionError(absl::StrCat(
+      "the call needs prim.gpu.so, which cannot be used: ", cause.message(),
+      "; install Weft anew, from a build with WEFT_CUDA_ARCHITECTURES set, or set WEFT_PRIM to the "
+      "file in weftd's environment"));
+}
+
 absl::Status LibraryRefusesError(absl::string_view call, absl::string_view library,
                                  const absl::Status& cause) {
   return absl::Status(cause.code(), absl::StrCat(library, " cannot carry out ", call,

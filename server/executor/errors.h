@@ -55,6 +55,8 @@ struct LibraryToInstall {
 };
 // A library that a call needs cannot be loaded, or is of another version.
 absl::Status LibraryMissingError(const LibraryToInstall& library, const absl::Status& cause);
+// prim.gpu.so, which Weft's own build makes, cannot be loaded or is of another build.
+absl::Status PrimMissingError(const absl::Status& cause);
 // A library that is there does not make the call ready: it has no code for such arguments, or needs
 // more workspace than the plan has.
 absl::Status LibraryRefusesError(absl::string_view call, absl::string_view library,

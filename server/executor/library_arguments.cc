@@ -1,6 +1,7 @@
 #include "server/executor/library_arguments.h"
 
 #include "kernels/library/library_schemas.h"
+#include "kernels/library/prim_schemas.h"
 
 namespace weft::executor {
 namespace {
@@ -56,6 +57,55 @@ float F32(const kernels::BoundCall& call, uint32_t argument) {
 cuda::MatrixProduct::Transpose TransposeOf(const kernels::BoundCall& call, uint32_t argument) {
   return call.Choice(argument) != 0 ? cuda::MatrixProduct::Transpose::kYes
                                     : cuda::MatrixProduct::Transpose::kNo;
+}
+
+uint32_t PrimTypeOf(kernels::DType dtype) {
+  switch (dtype) {
+    case kernels::DType::kI32:
+      return WEFT_PRIM_I32;
+    case kernels::DType::kU32:
+      return WEFT_PRIM_U32;
+    case kernels::DType::kI64:
+      return WEFT_PRIM_I64;
+    case kernels::DType::kU64:
+      return WEFT_PRIM_U64;
+    case kernels::DType::kF64:
+      return WEFT_PRIM_F64;
+    case kernels::DType::kU8:
+      return WEFT_PRIM_U8;
+    default:
+      return WEFT_PRIM_F32;
+  }
+}
+
+// The schema's enumerations are the library's.
+using PrimOperation = kernels::PrimChoices::Operation;
+static_assert(static_cast<uint32_t>(PrimOperation::kSum) == WEFT_PRIM_SUM &&
+              static_cast<uint32_t>(PrimOperation::kMin) == WEFT_PRIM_MIN &&
+              static_cast<uint32_t>(PrimOperation::kMax) == WEFT_PRIM_MAX);
+
+uint32_t AlgorithmOf(kernels::PrimAlgorithm algorithm) {
+  switch (algorithm) {
+    case kernels::PrimAlgorithm::kSort:
+      return WEFT_PRIM_SORT;
+    case kernels::PrimAlgorithm::kSortByKey:
+      return WEFT_PRIM_SORT_BY_KEY;
+    case kernels::PrimAlgorithm::kReduce:
+      return WEFT_PRIM_REDUCE;
+    case kernels::PrimAlgorithm::kReduceByKey:
+      return WEFT_PRIM_REDUCE_BY_KEY;
+    case kernels::PrimAlgorithm::kScan:
+      return WEFT_PRIM_SCAN;
+    case kernels::PrimAlgorithm::kSelect:
+      return WEFT_PRIM_SELECT;
+    case kernels::PrimAlgorithm::kUnique:
+      return WEFT_PRIM_UNIQUE;
+    case kernels::PrimAlgorithm::kRunLengthEncode:
+      return WEFT_PRIM_RUN_LENGTH_ENCODE;
+    case kernels::PrimAlgorithm::kHistogram:
+      return WEFT_PRIM_HISTOGRAM;
+  }
+  return WEFT_PRIM_SORT;
 }
 
 }  // namespace
@@ -116,6 +166,41 @@ cuda::FourierTransform TransformOf(const build::LibraryRequest& request) {
   transform.workspace = request.workspace;
   transform.workspace_bytes = request.workspace_bytes;
   return transform;
+}
+
+cuda::PrimRequest PrimRequestOf(const build::LibraryRequest& request) {
+  const kernels::BoundCall& call = request.call;
+  const kernels::PrimLayout layout = kernels::PrimLayoutOf(request.schema);
+  const auto address = [&](std::optional<uint32_t> argument) {
+    return reinterpret_cast<void*>(argument.has_value() ? request.addresses[*argument] : 0);
+  };
+  const auto choice = [&](std::optional<uint32_t> argument) {
+    return argument.has_value() ? call.Choice(*argument) : 0;
+  };
+  cuda::PrimRequest prepared;
+  weft_prim_call& prim = prepared.call;
+  prim.algorithm = AlgorithmOf(layout.algorithm);
+  prim.key_type = PrimTypeOf(call.arguments[layout.keys_in].dtype);
+  if (layout.values_in.has_value()) {
+    prim.value_type = PrimTypeOf(call.arguments[*layout.values_in].dtype);
+  }
+  prim.operation = choice(layout.operation);
+  prim.descending = choice(layout.order);
+  prim.exclusive = choice(layout.mode);
+  prim.count = static_cast<uint64_t>(call.I64(layout.n));
+  if (layout.lower.has_value()) {
+    prim.lower = call.arguments[*layout.lower].scalar.AsDouble();
+    prim.upper = call.arguments[*layout.lower + 1].scalar.AsDouble();
+    prim.bins = static_cast<uint64_t>(call.I64(*layout.lower + 2));
+  }
+  prim.keys_in = address(layout.keys_in);
+  prim.values_in = address(layout.values_in);
+  prim.keys_out = address(layout.keys_out);
+  prim.values_out = address(layout.values_out);
+  prim.count_out = address(layout.count_out);
+  prepared.workspace = request.workspace;
+  prepared.workspace_bytes = request.workspace_bytes;
+  return prepared;
 }
 
 }  // namespace weft::executor

@@ -34,6 +34,20 @@ class DeviceFunctionsTest : public ::testing::Test {
           {"dst", Floats(pairs_)},
           {"direction", absl::string_view("inverse")}});
   }
+  void BindSelection() {
+    schema_ = kernels::Registry::Library().Find("prim.select");
+    Bind({{"src", Floats(a_)},
+          {"flags", kernels::GivenBuffer{kernels::DType::kU8, a_, 6, 0, {}}},
+          {"dst", Floats(a_)},
+          {"count", kernels::GivenBuffer{kernels::DType::kI64, {}, 8, 0, {}}}});
+  }
+  void BindHistogram() {
+    schema_ = kernels::Registry::Library().Find("prim.histogram");
+    Bind({{"src", Floats(a_)},
+          {"counts", kernels::GivenBuffer{kernels::DType::kU32, {}, 32, 0, {}}},
+          {"lower", kernels::Number(-1.5)},
+          {"upper", kernels::Number(2.5)}});
+  }
   build::LibraryRequest Request() const {
     return build::LibraryRequest{*schema_, call_, addresses_, 4096, call_.workspace_bytes};
   }
@@ -93,6 +107,7 @@ TEST_F(DeviceFunctionsTest, AMissingLibraryFailsTheCallAndSaysWhatToInstall) {
   DeviceFunctions functions(context, DeviceFunctions::Device::kGpu, modules);
   const MissingLibrary no_blas("WEFT_CUBLASLT");
   const MissingLibrary no_fft("WEFT_CUFFT");
+  const MissingLibrary no_prim("WEFT_PRIM");
   BindProduct();
   EXPECT_THAT(functions.ResolveLibrary(Request()),
               StatusIs(absl::StatusCode::kFailedPrecondition,
@@ -102,6 +117,11 @@ TEST_F(DeviceFunctionsTest, AMissingLibraryFailsTheCallAndSaysWhatToInstall) {
   EXPECT_THAT(functions.ResolveLibrary(Request()),
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        AllOf(HasSubstr("cuFFT"), HasSubstr("libcufft"), HasSubstr("WEFT_CUFFT"))));
+  BindSelection();
+  EXPECT_THAT(functions.ResolveLibrary(Request()),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       AllOf(HasSubstr("prim.gpu.so"), HasSubstr("/nowhere/library.so"),
+                             HasSubstr("WEFT_PRIM"))));
 }
 
 TEST_F(DeviceFunctionsTest, AProductHasTheJobsExtentsAndAddresses) {
@@ -131,6 +151,30 @@ TEST_F(DeviceFunctionsTest, ATransformHasTheJobsExtentsAndDirection) {
   EXPECT_EQ(transform.batch, 1u);
   EXPECT_EQ(transform.source, 256u);
   EXPECT_EQ(transform.destination, 512u);
+}
+
+TEST_F(DeviceFunctionsTest, ASelectionHasTheJobsCountAndAddresses) {
+  BindSelection();
+  const cuda::PrimRequest request = PrimRequestOf(Request());
+  EXPECT_EQ(request.call.algorithm, uint32_t{WEFT_PRIM_SELECT});
+  EXPECT_EQ(request.call.key_type, uint32_t{WEFT_PRIM_F32});
+  EXPECT_EQ(request.call.count, 6u);
+  const auto address = [](const void* pointer) { return reinterpret_cast<uint64_t>(pointer); };
+  EXPECT_EQ(address(request.call.keys_in), 256u);
+  EXPECT_EQ(address(request.call.values_in), 512u);
+  EXPECT_EQ(address(request.call.keys_out), 768u);
+  EXPECT_EQ(request.call.values_out, nullptr);
+  EXPECT_EQ(address(request.call.count_out), 1024u);
+  EXPECT_EQ(request.workspace, 4096u);
+}
+
+TEST_F(DeviceFunctionsTest, AHistogramHasTheJobsBins) {
+  BindHistogram();
+  const cuda::PrimRequest request = PrimRequestOf(Request());
+  EXPECT_EQ(request.call.algorithm, uint32_t{WEFT_PRIM_HISTOGRAM});
+  EXPECT_EQ(request.call.lower, -1.5);
+  EXPECT_EQ(request.call.upper, 2.5);
+  EXPECT_EQ(request.call.bins, 8u);
 }
 
 }  // namespace
