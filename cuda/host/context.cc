@@ -24,7 +24,7 @@ Context::Context(const Options& options)
 
 void Context::Fail(CUresult error) {
   CUresult none = CUDA_SUCCESS;
-  fault_.compare_exchange_strong(none, error, std::memory_order_acq_rel);
+  fault_.compare_exchange_strong(none, error, std::memory_order_seq_cst);
   value_waits_.Clear();
   for (const std::shared_ptr<Stream>& stream : AllStreams()) stream->CancelParked();
 }

@@ -36,7 +36,8 @@ class Context : public std::enable_shared_from_this<Context> {
   Context& operator=(const Context&) = delete;
 
   int device() const { return device_; }
-  CUresult fault() const { return fault_.load(std::memory_order_acquire); }
+  // In one order with what others note before they look (PrioritizedOperation).
+  CUresult fault() const { return fault_.load(std::memory_order_seq_cst); }
   WorkerPool& pool() { return pool_; }
   ValueWaits& value_waits() { return value_waits_; }
   const ActionEnvironment& environment() const { return environment_; }

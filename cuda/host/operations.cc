@@ -15,7 +15,7 @@ Operation::Progress ActionOperation::Run(Context& context, std::function<void()>
 
 // Between the task and Cancel: each writes (never_ends, the fault) before it reads what the other
 // writes, so that at least one of them sees to it that the stream goes on. A second call of `resume`
-// is ignored.
+// is ignored. All of it in the one order of sequentially consistent operations.
 Operation::Progress PrioritizedOperation::Run(Context& context, std::function<void()> resume) {
   started_ = true;
   context.pool().Post(priority_, [&context, action = action_, never_ends = never_ends_,
@@ -24,7 +24,6 @@ Operation::Progress PrioritizedOperation::Run(Context& context, std::function<vo
       const Outcome outcome = action->Run(context.environment());
       if (outcome.never_ends) {
         never_ends->store(true);
-        std::atomic_thread_fence(std::memory_order_seq_cst);
         if (context.fault() == CUDA_SUCCESS) return;
       } else if (outcome.error != CUDA_SUCCESS) {
         context.Fail(outcome.error);
@@ -36,7 +35,6 @@ Operation::Progress PrioritizedOperation::Run(Context& context, std::function<vo
 }
 
 Operation::Progress PrioritizedOperation::Cancel() {
-  std::atomic_thread_fence(std::memory_order_seq_cst);
   return started_ && !never_ends_->load() ? Progress::kParked : Progress::kDone;
 }
 
