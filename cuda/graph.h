@@ -109,8 +109,8 @@ class GraphExec {
  public:
   // New parameters for a node, from the next launch on; a running launch keeps the old ones. The
   // node belongs to the Graph this was instantiated from, which must still be alive. 2–20 µs each.
-  // REQUIRES: the node's kind fits; a kernel node keeps its context and attributes; a copy keeps its kinds of
-  // memory; a fill of one row stays one.
+  // REQUIRES: the node's kind fits; a kernel node keeps its context and attributes; a copy keeps its
+  // kinds of memory; a fill of one row stays one.
   absl::Status UpdateKernel(NodeRef node, const KernelLaunch& launch);
   absl::Status UpdateMemcpy(NodeRef node, const MemcpyNode& copy);
   absl::Status UpdateMemset(NodeRef node, const MemsetNode& fill);

@@ -236,6 +236,7 @@ def check_managed(folder):
     return (expect_close("managed: noise", load("noise"), noise, 0) +
             expect_close("managed: result", load("result"), table + noise, 0))
 
+
 def check_control_flow(folder):
     load = lambda name: np.load(os.path.join(folder, f"{name}.npy"))
     heat = np.zeros((34, 34))

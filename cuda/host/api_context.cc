@@ -102,16 +102,6 @@ CUresult CUDAAPI cuCtxGetCurrent(CUcontext* context) {
   });
 }
 
-CUresult CUDAAPI cuCtxGetDevice(CUdevice* device) {
-  return Call(ApiFunction::k_cuCtxGetDevice, [&](Runtime& runtime) -> CUresult {
-    if (device == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    ContextPtr context;
-    WEFT_CU_RETURN_IF_ERROR(CurrentContext(runtime, &context));
-    *device = context->device();
-    return CUDA_SUCCESS;
-  });
-}
-
 CUresult CUDAAPI cuCtxSynchronize(void) {
   return CallInContext(
       ApiFunction::k_cuCtxSynchronize,

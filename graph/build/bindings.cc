@@ -13,8 +13,8 @@ absl::StatusOr<cuda::Function> FunctionResolver::ResolveUser(uint32_t /*module*/
   return WEFT_BUG("this resolver knows no modules of jobs");
 }
 
-absl::StatusOr<cuda::GlobalVariable> FunctionResolver::ResolveVariable(uint32_t,
-                                                                       const std::string&) {
+absl::StatusOr<cuda::GlobalVariable> FunctionResolver::ResolveVariable(
+    uint32_t /*module*/, const std::string& /*symbol*/) {
   return WEFT_BUG("a job with variables of its own was given a resolver of built-in kernels");
 }
 

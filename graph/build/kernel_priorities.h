@@ -19,7 +19,8 @@ namespace weft::build {
 class KernelPriorities {
  public:
   KernelPriorities() = default;
-  // `job`: the whole job, whose graphs share its levels. Calls the driver only for a job that needs more than one level.
+  // `job`: the whole job, whose graphs share its levels. Calls the driver only for a job that needs
+  // more than one level.
   static absl::StatusOr<KernelPriorities> Of(const BuildInput& job);
 
   // True when no kernel has a priority of its own.

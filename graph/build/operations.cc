@@ -23,12 +23,11 @@ cuda::Dim3 ToCuda(const kernels::Dim3& dim) { return cuda::Dim3{dim.x, dim.y, di
 
 class Resolver {
  public:
-  explicit Resolver(const BuildInput& input) : Resolver(input, input) {}
-  // Of a graph of `job`, which may be `input` itself.
-  Resolver(const BuildInput& input, const BuildInput& job) : input_(input), job_(job) {}
+  // Of a graph of `job`, which may be `input` itself. `priorities`: the job's.
+  Resolver(const BuildInput& input, const BuildInput& job, const KernelPriorities& priorities)
+      : input_(input), job_(job), priorities_(priorities) {}
 
   absl::StatusOr<OperationList> Run() {
-    WEFT_ASSIGN_OR_RETURN(priorities_, KernelPriorities::Of(job_));
     if (!priorities_.empty()) list_.priorities = cuda::NodePriorities::kOwn;
     const size_t node_count = input_.graph.nodes.size();
     list_.operations.reserve(node_count);
@@ -331,7 +330,7 @@ class Resolver {
       const BuildInput body{input_.context, graph, job_.plan.graphs[call.graph], bindings,
                             input_.resolver};
       // NOLINTNEXTLINE(misc-no-recursion): at most ir::kMaxGraphDepth levels
-      WEFT_ASSIGN_OR_RETURN(OperationList operations, Resolver(body, job_).Run());
+      WEFT_ASSIGN_OR_RETURN(OperationList operations, Resolver(body, job_, priorities_).Run());
       run.bodies.push_back({call.graph, std::move(operations)});
     }
     list_.operations.emplace_back(RunOperation{static_cast<uint32_t>(list_.runs.size())});
@@ -375,8 +374,8 @@ class Resolver {
 
   const BuildInput& input_;
   const BuildInput& job_;
+  const KernelPriorities& priorities_;
   OperationList list_;
-  KernelPriorities priorities_;
   absl::flat_hash_map<std::string, Known> functions_;
 };
 
@@ -422,7 +421,8 @@ struct Same {
 }  // namespace
 
 absl::StatusOr<OperationList> ResolveOperations(const BuildInput& input) {
-  return Resolver(input).Run();
+  WEFT_ASSIGN_OR_RETURN(const KernelPriorities priorities, KernelPriorities::Of(input));
+  return Resolver(input, input, priorities).Run();
 }
 
 LaunchOf::LaunchOf(const OperationList& list, const KernelOperation& operation,

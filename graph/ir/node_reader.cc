@@ -176,6 +176,11 @@ void NodeReader::AddUse(const View& view, Access access, const std::optional<Run
   graph_.runs.push_back(*runs);
 }
 
+void NodeReader::Align(const View& view, uint32_t alignment) {
+  uint32_t& whole = graph_.buffers[view.buffer.value()].alignment;
+  whole = std::max(whole, alignment);
+}
+
 void NodeReader::AddAfter(uint32_t before) {
   if (graph_.options.ordering != Ordering::kData) return;
   if (std::exchange(waited_by_[before], place_.index + 1) == place_.index + 1) return;
@@ -242,9 +247,7 @@ std::optional<Operation> NodeReader::ReadUserKernel(const v1::UserKernelNode& ke
   for (const KernelParameter& parameter : op->parameters) {
     const auto* const texture = std::get_if<TextureParameter>(&parameter);
     if (texture == nullptr) continue;
-    const View& view = reader.views()[texture->view].view;
-    uint32_t& alignment = graph_.buffers[view.buffer.value()].alignment;
-    alignment = std::max(alignment, static_cast<uint32_t>(kTextureAlignmentBytes));
+    Align(reader.views()[texture->view].view, kTextureAlignmentBytes);
   }
   LaunchOf(op->module);
   return *std::move(op);
@@ -302,8 +305,7 @@ std::optional<Operation> NodeReader::ReadCopy(const v1::CopyNode& copy) {
 std::optional<Operation> NodeReader::ReadFill(const v1::FillNode& fill) {
   const std::optional<FillOp> op = MemoryNodes().Read(fill);
   if (!op.has_value()) return std::nullopt;
-  uint32_t& alignment = graph_.buffers[op->dst.buffer.value()].alignment;
-  alignment = std::max(alignment, op->pattern_bytes);
+  Align(op->dst, op->pattern_bytes);
   AddUse(op->dst, Access::kWrite, op->rows);
   return op;
 }

@@ -73,6 +73,8 @@ class NodeReader {
 
   std::optional<ReadView> ReadPart(const char* part, bool is_given, const v1::View& view);
   void AddUse(const View& view, Access access, const std::optional<Runs>& runs = std::nullopt);
+  // The address that the view's buffer begins at is a multiple of `alignment`.
+  void Align(const View& view, uint32_t alignment);
   // Puts the node being read behind `before`, as `after` does.
   void AddAfter(uint32_t before);
   // The node being read launches kernels of the module.

@@ -1,8 +1,8 @@
 #include "graph/ir/symbol_reader.h"
 
 #include <limits>
-#include <string>
 
+#include "absl/strings/match.h"
 #include "graph/ir/limits.h"
 #include "weft/v1/job.pb.h"
 
@@ -19,7 +19,7 @@ bool SymbolReader::ReadVariable(const NameTable& modules, SymbolOp& op) {
   op.symbol = node_.symbol();
   op.offset_bytes = node_.offset_bytes();
   const bool good = !op.symbol.empty() && op.symbol.size() <= kMaxTextBytes &&
-                    op.symbol.find('\0') == std::string::npos;
+                    !absl::StrContains(op.symbol, '\0');
   if (!good) violations_.Add(BadSymbol(place_, op.symbol));
   return module.has_value() && good;
 }

@@ -57,7 +57,7 @@ class TextureReader {
     return true;
   }
 
-  uint64_t TexelBytes() const { return kernels::SizeOf(out_.dtype) * out_.channels; }
+  uint64_t TexelBytes() const { return uint64_t{kernels::SizeOf(out_.dtype)} * out_.channels; }
 
   bool ReadExtents() {
     out_.width = in_.width();
