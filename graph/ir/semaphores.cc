@@ -100,9 +100,10 @@ bool MayBeOverwritten(const Graph& graph, const Writes& writes, NodeIndex signal
   const auto known = writes.find(graph.buffer(view.buffer).storage);
   if (known == writes.end()) return false;
   if (known->second.size() > kMaxWritesLookedAt) return true;
-  const auto [first, last] = std::minmax(signal.value(), wait.value());
+  const uint32_t first = std::min(signal.value(), wait.value());
+  const uint32_t last = std::max(signal.value(), wait.value());
   return std::any_of(known->second.begin(), known->second.end(),
-                     [&graph, &view, first = first, last = last](const Write& write) {
+                     [&graph, &view, first, last](const Write& write) {
                        if (!write.range.overlaps(view.range)) return false;
                        return graph.options.ordering == Ordering::kExplicit ||
                               (write.node > first && write.node < last);

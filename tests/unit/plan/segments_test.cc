@@ -30,7 +30,9 @@ using ::testing::UnorderedElementsAre;
 // Semaphores in the words of "s", two buffers, and the given nodes.
 std::string SemaphoreJob(const std::string& nodes) {
   return absl::StrCat(
-      "buffers { name: 's' shape: 64 } buffers { name: 'x' shape: 8 } buffers { name: 'y' shape: 8 "
+      "buffers { name: 's' shared: 's' data_type: DATA_TYPE_U8 shape: 64 } buffers { name: 'x' "
+      "shape: 8 } buffers { name: "
+      "'y' shape: 8 "
       "} ",
       nodes);
 }
