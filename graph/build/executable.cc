@@ -154,12 +154,13 @@ uint64_t StructureHash(const ir::Graph& graph, const plan::Plan& plan) {
 }
 
 bool IsUpdatable(const ir::Graph& graph, const plan::Plan& plan) {
+  if (!plan.segments.empty()) return false;
   for (size_t i = 0; i < plan.nodes.size(); ++i) {
     const plan::PlannedNode& node = plan.nodes[i];
     const ir::Operation& op = graph.nodes[i].op;
     const bool is_call = std::holds_alternative<ir::LibraryOp>(op);
     if (is_call && !node.is_no_op && node.launches.count == 0) return false;
-    if (std::holds_alternative<ir::SemaphoreWaitOp>(op) || !graph.CallsOf(op).empty()) return false;
+    if (!graph.CallsOf(op).empty()) return false;
   }
   return true;
 }
@@ -186,8 +187,8 @@ absl::StatusOr<uint32_t> Executable::Update(const BuildInput& input) {
   WEFT_RETURN_IF_ERROR(CheckUsable());
   if (!is_updatable_) {
     return absl::FailedPreconditionError(
-        "an executable with captured calls, graphs of the job or waits cannot be changed; create a "
-        "new one");
+        "an executable with captured calls or graphs of the job cannot be changed; create a new "
+        "one");
   }
   WEFT_ASSIGN_OR_RETURN(OperationList operations, ResolveOperations(input));
   if (StructureHash(input.graph, input.plan) != structure_hash_ || ShapeOf(input.plan) != shape_ ||

@@ -29,11 +29,13 @@ namespace weft::build {
 // empty node). Only of use in this process. Linear; no driver call.
 uint64_t StructureHash(const ir::Graph& graph, const plan::Plan& plan);
 
-// False for plans with calls of libraries that are captured, with graphs of the job or with waits:
-// CUDA changes nothing that is captured, and bodies of conditional nodes in part only. Update refuses
-// them before the work of resolving them.
+// False for plans with calls of libraries that are captured or with graphs of the job: CUDA changes
+// nothing that is captured, and bodies of conditional nodes in part only. Update refuses them before
+// the work of resolving them. False for plans that are cut into segments, too: they are of several
+// executables (segment_runner.h).
 bool IsUpdatable(const ir::Graph& graph, const plan::Plan& plan);
 
+// REQUIRES: the plan is not cut into segments.
 // Thread safety: none; one caller at a time. The context outlives it. One launch runs at a time: a
 // second Launch waits on the device for the first.
 class Executable {

@@ -46,27 +46,25 @@ struct Adder {
         }));
     return graph.AddChild(recorded, dependencies);
   }
-  absl::StatusOr<cuda::NodeRef> operator()(const cuda::ValueWaitNode& wait) const {
-    return graph.AddValueWait(wait, dependencies);
-  }
   absl::StatusOr<cuda::NodeRef> operator()(const RunOperation&) const {
     return WEFT_BUG("a run of a graph is added by its builder");
   }
 };
 
-// Records one graph of a job, or the job itself, into `into`.
+// Which node of a CUDA graph carries out which operation of a list.
+using NodesOfOperations = std::vector<cuda::NodeRef>;
+
+// Records one graph of a job, the job itself or a segment of it into `into`.
 class Builder {
  public:
+  // `nodes`: one an operation of `list`.
   Builder(const BuildInput& job, const ir::Graph& graph, const plan::Plan& plan,
-          const OperationList& list, cuda::Graph& into)
-      : job_(job), graph_(graph), plan_(plan), list_(list), into_(into) {
-    nodes_.resize(list.operations.size());
-  }
+          const OperationList& list, cuda::Graph& into, NodesOfOperations& nodes)
+      : job_(job), graph_(graph), plan_(plan), list_(list), into_(into), nodes_(nodes) {}
 
-  // `before`: what comes before the whole.
-  absl::Status Run(cuda::Dependencies before) {
-    WEFT_RETURN_IF_ERROR(MakeCaptureStream());
-    for (const NodeIndex node : plan_.order) {
+  // `order`: all nodes, or those of one segment. `before`: what comes before the whole.
+  absl::Status Run(absl::Span<const NodeIndex> order, cuda::Dependencies before) {
+    for (const NodeIndex node : order) {
       const std::string& name = graph_.node(node).name;
       // A profiler that shows the nodes of a graph names each by the range that it was made in.
       const cuda::NvtxRange range(name.c_str());
@@ -85,8 +83,6 @@ class Builder {
     return into_.AddEmpty(ends);
   }
 
-  std::vector<cuda::NodeRef> TakeNodes() { return std::move(nodes_); }
-
   // A graph in place, or a conditional node with its bodies.
   absl::StatusOr<cuda::NodeRef> AddRun(const GraphRun& run, cuda::Dependencies dependencies) {
     if (run.conditional.has_value()) return AddConditional(run, dependencies);
@@ -94,22 +90,15 @@ class Builder {
   }
 
  private:
-  // A stream of its own for what is captured, where something is.
-  absl::Status MakeCaptureStream() {
-    for (const Operation& operation : list_.operations) {
-      if (capture_.has_value() || !std::holds_alternative<LibraryOperation>(operation)) continue;
-      WEFT_ASSIGN_OR_RETURN(capture_, cuda::Stream::Create(job_.context, {}));
-    }
-    return absl::OkStatus();
-  }
-
   absl::Status AddNode(NodeIndex node, cuda::Dependencies before) {
     const plan::PlannedNode& planned = plan_.node(node);
     absl::InlinedVector<cuda::NodeRef, 8> dependencies;
-    if (const std::optional<NodeIndex> in_lane = plan_.BeforeInLane(planned)) {
-      dependencies.push_back(LastOf(*in_lane));
-    }
-    for (const NodeIndex waited : plan_.WaitsOf(planned)) dependencies.push_back(LastOf(waited));
+    // What comes before in another segment has been started before, into the same stream.
+    const auto depend_on = [&](NodeIndex other) {
+      if (plan_.node(other).segment == planned.segment) dependencies.push_back(LastOf(other));
+    };
+    if (const std::optional<NodeIndex> in_lane = plan_.BeforeInLane(planned)) depend_on(*in_lane);
+    for (const NodeIndex waited : plan_.WaitsOf(planned)) depend_on(waited);
     if (dependencies.empty()) dependencies.assign(before.begin(), before.end());
     const ir::Slice operations = list_.OfNode(node);
     for (uint32_t i = operations.begin; i < operations.begin + operations.count; ++i) {
@@ -124,6 +113,9 @@ class Builder {
     if (const auto* run = std::get_if<RunOperation>(&operation)) {
       return AddRun(list_.runs[run->run], dependencies);
     }
+    if (std::holds_alternative<LibraryOperation>(operation) && !capture_.has_value()) {
+      WEFT_ASSIGN_OR_RETURN(capture_, cuda::Stream::Create(job_.context, {}));
+    }
     const cuda::Stream* const capture = capture_.has_value() ? &*capture_ : nullptr;
     return std::visit(Adder{into_, capture, list_, dependencies}, operation);
   }
@@ -131,9 +123,10 @@ class Builder {
   // Bodies run bodies, to ir::kMaxGraphDepth levels: NOLINTBEGIN(misc-no-recursion)
   absl::StatusOr<cuda::NodeRef> AddBody(const GraphRun::Body& body, cuda::Graph& into,
                                         cuda::Dependencies before) {
-    Builder builder(job_, job_.graph.graphs[body.graph], job_.plan.graphs[body.graph],
-                    body.operations, into);
-    WEFT_RETURN_IF_ERROR(builder.Run(before));
+    const plan::Plan& plan = job_.plan.graphs[body.graph];
+    NodesOfOperations nodes(body.operations.operations.size());
+    Builder builder(job_, job_.graph.graphs[body.graph], plan, body.operations, into, nodes);
+    WEFT_RETURN_IF_ERROR(builder.Run(plan.order, before));
     return builder.End();
   }
 
@@ -166,8 +159,8 @@ class Builder {
   const plan::Plan& plan_;
   const OperationList& list_;
   cuda::Graph& into_;
-  std::optional<cuda::Stream> capture_;
-  std::vector<cuda::NodeRef> nodes_;  // by position in list_.operations
+  NodesOfOperations& nodes_;
+  std::optional<cuda::Stream> capture_;  // of library calls, where there are any
 };
 
 }  // namespace
@@ -175,16 +168,31 @@ class Builder {
 absl::StatusOr<BuiltGraph> BuildGraph(const BuildInput& input, const OperationList& operations) {
   WEFT_ASSIGN_OR_RETURN(cuda::Graph graph, cuda::Graph::Create(input.context));
   BuiltGraph built{std::move(graph), {}};
-  Builder builder(input, input.graph, input.plan, operations, built.graph);
-  WEFT_RETURN_IF_ERROR(builder.Run({}));
-  built.nodes = builder.TakeNodes();
+  built.nodes.resize(operations.operations.size());
+  Builder builder(input, input.graph, input.plan, operations, built.graph, built.nodes);
+  WEFT_RETURN_IF_ERROR(builder.Run(input.plan.order, {}));
   return built;
+}
+
+absl::StatusOr<std::vector<std::optional<cuda::Graph>>> BuildSegments(
+    const BuildInput& input, const OperationList& operations) {
+  std::vector<std::optional<cuda::Graph>> graphs(input.plan.segments.size());
+  NodesOfOperations nodes(operations.operations.size());
+  for (size_t s = 0; s < graphs.size(); ++s) {
+    const plan::Segment& segment = input.plan.segments[s];
+    if (segment.kind != plan::Segment::Kind::kNodes) continue;
+    WEFT_ASSIGN_OR_RETURN(graphs[s], cuda::Graph::Create(input.context));
+    Builder builder(input, input.graph, input.plan, operations, *graphs[s], nodes);
+    WEFT_RETURN_IF_ERROR(builder.Run(input.plan.NodesOf(segment), {}));
+  }
+  return graphs;
 }
 
 absl::StatusOr<cuda::Graph> BuildRun(const BuildInput& input, const OperationList& operations,
                                      const GraphRun& run) {
   WEFT_ASSIGN_OR_RETURN(cuda::Graph graph, cuda::Graph::Create(input.context));
-  Builder builder(input, input.graph, input.plan, operations, graph);
+  NodesOfOperations nodes;
+  Builder builder(input, input.graph, input.plan, operations, graph, nodes);
   WEFT_RETURN_IF_ERROR(builder.AddRun(run, {}).status());
   return graph;
 }

@@ -11,6 +11,7 @@
 // CUDA makes.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -30,6 +31,10 @@ struct BuiltGraph {
 // REQUIRES: `operations` is what ResolveOperations gives for `input`.
 // Errors: what the driver says, with the node's name in front.
 absl::StatusOr<BuiltGraph> BuildGraph(const BuildInput& input, const OperationList& operations);
+
+// The segments of kind kNodes of a cut plan, each as a graph; by segment.
+absl::StatusOr<std::vector<std::optional<cuda::Graph>>> BuildSegments(
+    const BuildInput& input, const OperationList& operations);
 
 // A graph of what one node does that runs graphs. `run`: one of operations.runs.
 absl::StatusOr<cuda::Graph> BuildRun(const BuildInput& input, const OperationList& operations,

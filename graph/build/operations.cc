@@ -277,10 +277,9 @@ class Resolver {
     return AddRun(std::move(run), input_.graph.CallsOf(op), planned);
   }
 
-  absl::Status Add(const ir::SemaphoreWaitOp& op, const plan::PlannedNode&) {
-    WEFT_ASSIGN_OR_RETURN(const CUdeviceptr address, AddressOf(op.semaphore));
-    list_.operations.emplace_back(cuda::ValueWaitNode{address, op.value});
-    return absl::OkStatus();
+  // The host's to see to (segment_table.h): the device waits for no value.
+  absl::Status Add(const ir::SemaphoreWaitOp&, const plan::PlannedNode& planned) {
+    return Add(ir::EmptyOp{}, planned);
   }
 
   absl::Status Add(const ir::SemaphoreSignalOp& op, const plan::PlannedNode&) {
@@ -408,9 +407,6 @@ struct Same {
     return x.destination == y.destination && x.pattern.value == y.pattern.value &&
            x.pattern.element_size == y.pattern.element_size && x.width == y.width &&
            x.height == y.height && x.pitch_bytes == y.pitch_bytes;
-  }
-  bool operator()(const cuda::ValueWaitNode& x, const cuda::ValueWaitNode& y) const {
-    return x.address == y.address && x.value == y.value;
   }
   template <typename X, typename Y>
   bool operator()(const X&, const Y&) const {

@@ -47,9 +47,8 @@ struct RunOperation {
   uint32_t run = 0;
 };
 
-using Operation =
-    std::variant<EmptyOperation, KernelOperation, cuda::MemcpyNode, cuda::BoxCopy, cuda::MemsetNode,
-                 cuda::Prefetch, LibraryOperation, cuda::ValueWaitNode, RunOperation>;
+using Operation = std::variant<EmptyOperation, KernelOperation, cuda::MemcpyNode, cuda::BoxCopy,
+                               cuda::MemsetNode, cuda::Prefetch, LibraryOperation, RunOperation>;
 
 struct GraphRun;
 

@@ -14,6 +14,9 @@ namespace {
 // Semaphores are aligned to their size: two of them are the same or share no byte.
 using Semaphore = std::pair<BufferIndex, uint64_t>;  // storage, offset
 
+// Of a storage with more, nobody looks which bytes they write.
+constexpr size_t kMaxWritesLookedAt = 64;
+
 Semaphore SemaphoreOf(const Graph& graph, const View& view) {
   return {graph.buffer(view.buffer).storage, view.range.offset};
 }
@@ -74,7 +77,57 @@ class Pairing {
   Signals before_;  // those of the nodes that Run has passed
 };
 
+// Nodes that write bytes of a storage otherwise than by signals.
+struct Write {
+  ByteRange range;
+  uint32_t node = 0;
+};
+using Writes = std::map<BufferIndex, std::vector<Write>>;
+
+Writes OtherWrites(const Graph& graph) {
+  Writes writes;
+  for (const Use& use : graph.uses) {
+    if (use.kind == UseKind::kSemaphore || !kernels::Writes(use.access)) continue;
+    writes[use.storage].push_back({use.range, use.node.value()});
+  }
+  return writes;
+}
+
+// Whether the value of `signal` may be overwritten before `wait`. By data, what stands before or
+// behind both in the program runs before or behind both.
+bool MayBeOverwritten(const Graph& graph, const Writes& writes, NodeIndex signal, NodeIndex wait) {
+  const View& view = std::get<SemaphoreWaitOp>(graph.node(wait).op).semaphore;
+  const auto known = writes.find(graph.buffer(view.buffer).storage);
+  if (known == writes.end()) return false;
+  if (known->second.size() > kMaxWritesLookedAt) return true;
+  const uint32_t first = std::min(signal.value(), wait.value());
+  const uint32_t last = std::max(signal.value(), wait.value());
+  return std::any_of(known->second.begin(), known->second.end(),
+                     [&graph, &view, first, last](const Write& write) {
+                       if (!write.range.overlaps(view.range)) return false;
+                       return graph.options.ordering == Ordering::kExplicit ||
+                              (write.node > first && write.node < last);
+                     });
+}
+
 }  // namespace
+
+std::vector<bool> WaitsForOwnSignals(const Graph& graph) {
+  std::vector<bool> own;
+  std::optional<Writes> writes;
+  for (uint32_t i = 0; i < graph.node_count(); ++i) {
+    if (!std::holds_alternative<SemaphoreWaitOp>(graph.nodes[i].op)) continue;
+    for (const NodeIndex before : graph.AfterOf(graph.nodes[i])) {
+      if (!IsSemaphorePair(graph, before, NodeIndex(i))) continue;
+      if (!writes.has_value()) writes = OtherWrites(graph);
+      if (MayBeOverwritten(graph, *writes, before, NodeIndex(i))) continue;
+      own.resize(graph.node_count(), false);
+      own[i] = true;
+      break;
+    }
+  }
+  return own;
+}
 
 void PairSemaphores(Graph& graph) { Pairing(graph).Run(); }
 

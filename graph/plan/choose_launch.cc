@@ -47,6 +47,10 @@ std::string WhyStreams(const PlanState& state) {
 
 }  // namespace
 
+bool GraphCanHold(const ir::Node& node, const cuda::DeviceInfo& device) {
+  return WhyStreams(node, device).empty();
+}
+
 absl::Status ChooseLaunch(PlanState& state) {
   LaunchChoice& choice = state.plan.launch;
   EstimateCosts(state, choice);

@@ -5,7 +5,13 @@
 // magnitude, so another driver or CPU hardly changes a choice; measure again for a new driver API.
 #pragma once
 
+#include "cuda/device_info.h"
+#include "graph/ir/graph.h"
+
 namespace weft::plan {
+
+// Whether a CUDA graph can hold the node; else it is issued to a stream.
+bool GraphCanHold(const ir::Node& node, const cuda::DeviceInfo& device);
 
 inline constexpr double kStreamOperationUs = 2.5;  // launch of a kernel or copy: 2–3
 inline constexpr double kEventUs = 0.2;            // record or wait

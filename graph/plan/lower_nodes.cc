@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
+#include "graph/ir/semaphores.h"
 #include "graph/plan/pass_pipeline.h"
 
 namespace weft::plan {
@@ -9,11 +11,15 @@ namespace {
 class NodeLowering {
  public:
   explicit NodeLowering(PlanState& state)
-      : state_(state), plan_(state.plan), is_cpu_(state.device.is_cpu) {}
+      : state_(state),
+        plan_(state.plan),
+        is_cpu_(state.device.is_cpu),
+        own_waits_(ir::WaitsForOwnSignals(state.graph)) {}
 
-  PlannedNode Lower(const ir::Node& node) {
+  PlannedNode Lower(uint32_t index) {
+    const ir::Node& node = state_.graph.nodes[index];
     PlannedNode out;
-    out.is_no_op = ir::IsNoOp(node.op);
+    out.is_no_op = ir::IsNoOp(node.op) || (!own_waits_.empty() && own_waits_[index]);
     out.launches.begin = static_cast<uint32_t>(plan_.launches.size());
     std::visit([this, &out](const auto& op) { Lower(op, out); }, node.op);
     out.launches.count = static_cast<uint32_t>(plan_.launches.size()) - out.launches.begin;
@@ -69,6 +75,7 @@ class NodeLowering {
   PlanState& state_;
   Plan& plan_;
   const bool is_cpu_;
+  const std::vector<bool> own_waits_;
 };
 
 }  // namespace
@@ -76,7 +83,9 @@ class NodeLowering {
 absl::Status LowerNodes(PlanState& state) {
   state.plan.nodes.reserve(state.graph.nodes.size());
   NodeLowering lowering(state);
-  for (const ir::Node& node : state.graph.nodes) state.plan.nodes.push_back(lowering.Lower(node));
+  for (uint32_t i = 0; i < state.graph.node_count(); ++i) {
+    state.plan.nodes.push_back(lowering.Lower(i));
+  }
   return absl::OkStatus();
 }
 

@@ -14,6 +14,7 @@ constexpr Pass kPasses[] = {
     {"assign_lanes", AssignLanes, UseOneLane},
     {"place_scratch", PlaceScratch, PlaceScratchApart},
     {"choose_launch", ChooseLaunch, UseGraph},
+    {"cut_segments", CutSegments, nullptr},
 };
 
 }  // namespace

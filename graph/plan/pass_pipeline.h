@@ -47,4 +47,7 @@ absl::Status PlaceScratchApart(PlanState& state);
 absl::Status ChooseLaunch(PlanState& state);
 absl::Status UseGraph(PlanState& state);
 
+// Segments, where the host has to act between nodes.
+absl::Status CutSegments(PlanState& state);
+
 }  // namespace weft::plan

@@ -4,7 +4,8 @@
 // process.
 //
 // How to carry it out: take the nodes in `order`; a node runs behind the one before it in its lane,
-// and behind every node of WaitsOf. Nothing else orders nodes.
+// and behind every node of WaitsOf. Nothing else orders nodes. A plan that has segments is carried out
+// segment by segment, see Segment.
 //
 //   for (NodeIndex n : plan.order) {
 //     const PlannedNode& node = plan.node(n);
@@ -55,8 +56,9 @@ struct PlannedNode {
   LaneId lane;
   uint32_t position = 0;  // in its lane, from 0
   LaneReason lane_reason = LaneReason::kOpens;
-  bool is_no_op = false;     // nothing to do on the device; keeps its place in the order
+  bool is_no_op = false;     // nothing to do for host or device; keeps its place in the order
   bool has_waiters = false;  // a node of another lane waits for this one: record an event
+  uint32_t segment = 0;      // in Plan::segments; 0 in a plan that is not cut
   Slice waits;               // in Plan::waits
   Slice launches;            // in Plan::launches; kernel nodes, and library calls on CPU devices
   // Kernel nodes whose schema has a workspace, library calls on GPUs, and nodes that run graphs with
@@ -76,6 +78,23 @@ struct Scratch {
   // that run needs less.
   uint64_t largest_live_bytes = 0;
   uint64_t unshared_bytes = 0;  // what it would take if no two buffers shared bytes
+};
+
+// A part of a plan that is started as a whole. A plan is cut where the host has to act between nodes:
+// at waits for semaphores, so that none is ever pending on the device (which could load no module
+// meanwhile), and, in a graph, at nodes that no CUDA graph can hold.
+//
+// A segment of nodes is started, into the stream of the launch, when all segments that it is `after`
+// are started, and all waits among them are over. A wait begins when all that it is `after` have ended.
+struct Segment {
+  enum class Kind : uint8_t {
+    kNodes,   // run as LaunchChoice::mode says
+    kIssued,  // issued to streams, although the plan's other nodes are in graphs
+    kWait,    // one SemaphoreWaitOp, for the host to see to
+  };
+  Kind kind = Kind::kNodes;
+  Slice nodes;  // in Plan::segment_nodes, as in Plan::order
+  Slice after;  // in Plan::segment_after: segments before this one, ascending
 };
 
 enum class LaunchMode : uint8_t {
@@ -120,7 +139,11 @@ struct Plan {
   uint64_t managed_bytes = 0;
   uint64_t staging_bytes = 0;  // a multiple of kAreaAlignment; 0: no uploads, no downloads
   LaunchChoice launch;
-  uint32_t lane_limit = 0;  // at most so many lanes were allowed
+  // In an order in which they may be started. Empty: the plan is not cut.
+  std::vector<Segment> segments;
+  std::vector<NodeIndex> segment_nodes;  // grouped by segment
+  std::vector<uint32_t> segment_after;   // grouped by segment
+  uint32_t lane_limit = 0;               // at most so many lanes were allowed
   Counts counts;
   std::vector<PassReport> passes;
   // Of a job: the plans of its graphs, as ir::Graph::graphs.
@@ -138,6 +161,12 @@ struct Plan {
   }
   absl::Span<const kernels::PhaseLaunch> LaunchesOf(const PlannedNode& node) const {
     return Part(launches, node.launches);
+  }
+  absl::Span<const NodeIndex> NodesOf(const Segment& segment) const {
+    return Part(segment_nodes, segment.nodes);
+  }
+  absl::Span<const uint32_t> AfterOf(const Segment& segment) const {
+    return Part(segment_after, segment.after);
   }
   // The node before `node` in its lane; nullopt for the first.
   std::optional<NodeIndex> BeforeInLane(const PlannedNode& node) const {

@@ -64,6 +64,9 @@ bool Writes(const ir::Use& use) {
   return kernels::Writes(use.access) && use.kind != ir::UseKind::kSemaphore;
 }
 
+// Nodes and segments named in one line.
+constexpr size_t kMaxListed = 8;
+
 class Renderer {
  public:
   Renderer(const ir::Graph& graph, const Plan& plan, const RenderOptions& options)
@@ -76,6 +79,7 @@ class Renderer {
     AppendLanes(left, shown);
     AppendMemory();
     AppendLaunch();
+    AppendSegments();
     return std::move(out_);
   }
 
@@ -199,6 +203,9 @@ class Renderer {
   std::string Work(const ir::Node& node, const PlannedNode& planned) const {
     if (std::holds_alternative<ir::AdviseOp>(node.op)) {
       return "advise, done when the graph is prepared";
+    }
+    if (planned.is_no_op && std::holds_alternative<ir::SemaphoreWaitOp>(node.op)) {
+      return absl::StrCat(FlowWork(node.op), ", which it is by then");
     }
     if (planned.is_no_op) return absl::StrCat(ir::KindName(node.op), ", nothing to do");
     const std::string flow = FlowWork(node.op);
@@ -342,6 +349,46 @@ class Renderer {
                     plan_.launch.reason, "\n");
   }
 
+  static std::string Listed(absl::Span<const uint32_t> segments) {
+    std::string text = absl::StrJoin(segments.subspan(0, kMaxListed), ", ");
+    if (segments.size() > kMaxListed) absl::StrAppend(&text, ", …");
+    return text;
+  }
+
+  static const char* HowRun(Segment::Kind kind, LaunchMode mode) {
+    if (kind == Segment::Kind::kWait) return "a wait, which the host sees to";
+    const bool is_graph = kind == Segment::Kind::kNodes && mode == LaunchMode::kGraph;
+    return is_graph ? "a graph" : "through streams";
+  }
+
+  void AppendSegments() {
+    if (plan_.segments.empty()) return;
+    absl::StrAppend(&out_, "segments: ", plan_.segments.size(),
+                    "; each starts when those before it have, and their waits are over\n");
+    uint32_t left = options_.max_nodes;
+    for (size_t s = 0; s < plan_.segments.size() && left > 0; ++s, --left) {
+      const Segment& segment = plan_.segments[s];
+      const absl::Span<const NodeIndex> nodes = plan_.NodesOf(segment);
+      const size_t shown = std::min(nodes.size(), kMaxListed);
+      absl::StrAppend(
+          &out_, "  ", s, ": ",
+          absl::StrJoin(nodes.subspan(0, shown), ", ",
+                        [this](std::string* out, NodeIndex n) { absl::StrAppend(out, Name(n)); }));
+      if (shown < nodes.size()) {
+        absl::StrAppend(&out_, " and ", Counted(nodes.size() - shown, "more node"));
+      }
+      absl::StrAppend(&out_, "; ", HowRun(segment.kind, plan_.launch.mode));
+      if (segment.after.count > 0) {
+        absl::StrAppend(&out_, "; after ", Listed(plan_.AfterOf(segment)));
+      }
+      absl::StrAppend(&out_, "\n");
+    }
+    if (plan_.segments.size() > options_.max_nodes) {
+      absl::StrAppend(&out_, "  and ",
+                      Counted(plan_.segments.size() - options_.max_nodes, "more segment"), "\n");
+    }
+  }
+
   void AppendCluster(LaneId lane, uint32_t& left, std::vector<bool>& shown) {
     absl::StrAppend(&out_, "  subgraph cluster_lane", lane.value(), " {\n    label=\"lane ",
                     lane.value(), "\";\n");
@@ -354,6 +401,9 @@ class Renderer {
       std::string what = kernel.empty() ? std::string(ir::KindName(graph_.node(n).op)) : kernel;
       for (const ir::GraphCall& call : graph_.CallsOf(graph_.node(n).op)) {
         absl::StrAppend(&what, " ", job_.graphs[call.graph].name);
+      }
+      if (!plan_.segments.empty()) {
+        absl::StrAppend(&what, "\\nsegment ", plan_.node(n).segment);
       }
       absl::StrAppend(&out_, "    n", n.value(), " [label=\"", absl::CHexEscape(Name(n)), "\\n",
                       what, "\"];\n");

@@ -5,10 +5,12 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "graph/ir/semaphores.h"
 #include "graph/ir/use_rows.h"
 
 namespace weft::plan {
@@ -71,7 +73,8 @@ class Verifier {
     if (graph_.options.ordering == ir::Ordering::kData) WEFT_RETURN_IF_ERROR(CheckData());
     WEFT_RETURN_IF_ERROR(CheckScratch());
     WEFT_RETURN_IF_ERROR(CheckCalls());
-    return CheckStaging();
+    WEFT_RETURN_IF_ERROR(CheckStaging());
+    return CheckSegments();
   }
 
  private:
@@ -290,6 +293,77 @@ class Verifier {
       WEFT_RETURN_IF_ERROR(CheckRange(what, range, plan_.staging_bytes));
       if (range.offset < end) return Fault(absl::StrCat(what, " overlap others"));
       end = range.end();
+    }
+    return absl::OkStatus();
+  }
+
+  // A wait is a segment of its own, or has nothing to wait for; and what a segment holds back comes
+  // behind what it waits for, all of it and nothing else.
+  absl::Status CheckSegments() const {
+    for (uint32_t v = 0; v < graph_.node_count(); ++v) WEFT_RETURN_IF_ERROR(CheckWait(v));
+    if (plan_.segments.empty()) return absl::OkStatus();
+    std::vector<bool> placed(graph_.node_count(), false);
+    for (uint32_t s = 0; s < plan_.segments.size(); ++s) {
+      const Segment& segment = plan_.segments[s];
+      if (segment.nodes.count == 0) return Fault(absl::StrCat("segment ", s, " is empty"));
+      for (const uint32_t before : plan_.AfterOf(segment)) {
+        if (before >= s) return Fault(absl::StrCat("segment ", s, " comes after a later one"));
+      }
+      for (const NodeIndex n : plan_.NodesOf(segment)) {
+        const uint32_t v = n.value();
+        if (placed[v] || plan_.nodes[v].segment != s) {
+          return Fault(absl::StrCat("node ", Name(v), " is not where its segment has it"));
+        }
+        placed[v] = true;
+        WEFT_RETURN_IF_ERROR(CheckSegmentOf(v, segment));
+      }
+    }
+    if (std::find(placed.begin(), placed.end(), false) == placed.end()) return absl::OkStatus();
+    return Fault("a node is in no segment");
+  }
+
+  absl::Status CheckWait(uint32_t v) const {
+    if (!std::holds_alternative<ir::SemaphoreWaitOp>(graph_.nodes[v].op)) return absl::OkStatus();
+    if (plan_.nodes[v].is_no_op) {
+      const absl::Span<const NodeIndex> after = graph_.AfterOf(graph_.nodes[v]);
+      if (std::any_of(after.begin(), after.end(), [&](NodeIndex before) {
+            return ir::IsSemaphorePair(graph_, before, NodeIndex(v));
+          })) {
+        return absl::OkStatus();
+      }
+      return Fault(absl::StrCat("node ", Name(v), " does not wait for its value"));
+    }
+    if (plan_.nodes[v].segment < plan_.segments.size()) {
+      const Segment& segment = plan_.segments[plan_.nodes[v].segment];
+      if (segment.kind == Segment::Kind::kWait && segment.nodes.count == 1) return absl::OkStatus();
+    }
+    return Fault(absl::StrCat("the wait ", Name(v), " is no segment"));
+  }
+
+  absl::Status CheckSegmentOf(uint32_t v, const Segment& segment) const {
+    const PlannedNode& node = plan_.nodes[v];
+    const bool is_wait =
+        std::holds_alternative<ir::SemaphoreWaitOp>(graph_.nodes[v].op) && !node.is_no_op;
+    if (is_wait != (segment.kind == Segment::Kind::kWait)) {
+      return Fault(absl::StrCat("node ", Name(v), " is in a segment of another kind"));
+    }
+    const absl::Span<const uint32_t> after = plan_.AfterOf(segment);
+    std::vector<NodeIndex> before(plan_.WaitsOf(node).begin(), plan_.WaitsOf(node).end());
+    if (const auto in_lane = plan_.BeforeInLane(node)) before.push_back(*in_lane);
+    for (const NodeIndex b : before) {
+      const uint32_t theirs = plan_.node(b).segment;
+      if (theirs == node.segment || std::binary_search(after.begin(), after.end(), theirs))
+        continue;
+      return Fault(absl::StrCat("the segment of node ", Name(v), " does not come after that of ",
+                                Name(b.value())));
+    }
+    for (const uint32_t s : after) {
+      if (plan_.segments[s].kind != Segment::Kind::kWait) continue;
+      const NodeIndex wait = plan_.NodesOf(plan_.segments[s]).front();
+      const PlannedNode& planned = plan_.node(wait);
+      if (ended_[v][planned.lane.value()] > planned.position) continue;
+      return Fault(absl::StrCat("the wait ", Name(wait.value()), " holds back node ", Name(v),
+                                ", which does not come after it"));
     }
     return absl::OkStatus();
   }

@@ -42,6 +42,11 @@ absl::Status GraphRetiredError(GraphId graph) {
       absl::StrCat("graph ", graph.value(), " was released, or a buffer that it uses was freed"));
 }
 
+absl::Status StoppedWaitError() {
+  return absl::AbortedError(
+      "the executor was stopped while the job waited for a semaphore that no running job signals");
+}
+
 absl::Status UnboundBufferError(absl::string_view buffer) {
   return absl::InvalidArgumentError(
       absl::StrCat("buffer \"", buffer, "\" of the job has no binding that is large enough"));

@@ -25,6 +25,8 @@ absl::Status GraphExistsError(GraphId graph);
 absl::Status GraphInFlightError(GraphId graph);
 // A launch of a graph whose buffers were freed, or that was released.
 absl::Status GraphRetiredError(GraphId graph);
+// A launch that waits for a semaphore when the executor ends.
+absl::Status StoppedWaitError();
 
 absl::Status UnboundBufferError(absl::string_view buffer);
 absl::Status BadTransferError(const ByteRange& device, uint64_t offset_bytes, uint64_t area_bytes);

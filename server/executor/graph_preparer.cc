@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/byte_range.h"
 #include "base/status_macros.h"
+#include "graph/build/segment_runner.h"
 #include "graph/build/stream_runner.h"
 #include "graph/ir/from_proto.h"
 #include "graph/ir/graph.h"
@@ -54,6 +55,27 @@ class StreamsRunner final : public GraphRunner {
 
  private:
   std::unique_ptr<build::StreamRunner> runner_;
+};
+
+class SegmentsRunner final : public GraphRunner {
+ public:
+  explicit SegmentsRunner(std::unique_ptr<build::SegmentRunner> runner)
+      : runner_(std::move(runner)) {}
+  absl::Status Launch(const cuda::StreamRef& stream) override { return runner_->Begin(stream); }
+  const build::SegmentTable* segments() const override { return &runner_->table(); }
+  absl::Status LaunchSegment(uint32_t segment, const cuda::StreamRef& stream) override {
+    return runner_->Launch(segment, stream);
+  }
+  absl::Status MarkWait(uint32_t segment, build::WaitMark mark,
+                        const cuda::StreamRef& stream) override {
+    return runner_->MarkWait(segment, mark, stream);
+  }
+  absl::StatusOr<std::vector<build::NodeSpan>> Timeline() const override {
+    return runner_->Timeline();
+  }
+
+ private:
+  std::unique_ptr<build::SegmentRunner> runner_;
 };
 
 // weftd checked the job against its own limits, which may be any.
@@ -183,6 +205,7 @@ GraphFacts FactsOf(const ir::Graph& graph) {
       facts.node_names.push_back(node.name);
       facts.node_kinds.emplace_back(ir::KindName(node.op));
     }
+    facts.has_signals = facts.has_signals || std::holds_alternative<ir::SemaphoreSignalOp>(node.op);
     if (!LaunchesKernels(graph, node, graph_launches)) continue;
     ++facts.kernel_node_count;
     if (facts.kernel_nodes.size() < kMaxSuspects) facts.kernel_nodes.push_back(node.name);
@@ -217,10 +240,17 @@ absl::StatusOr<std::unique_ptr<build::Executable>> GraphPreparer::MakeExecutable
 absl::StatusOr<std::unique_ptr<GraphRunner>> GraphPreparer::MakeRunner(
     const build::BuildInput& input) {
   const bool timed = input.graph.options.timeline == ir::Timeline::kCollect;
+  const build::Timing timing = timed ? build::Timing::kPerNode : build::Timing::kNone;
+  if (!input.plan.segments.empty()) {
+    WEFT_ASSIGN_OR_RETURN(std::unique_ptr<build::SegmentRunner> runner,
+                          build::SegmentRunner::Create(input, timing));
+    WEFT_RETURN_IF_ERROR(runner->Upload(upload_.ref()));
+    WEFT_RETURN_IF_ERROR(upload_.ref().Synchronize());
+    return std::make_unique<SegmentsRunner>(std::move(runner));
+  }
   if (timed || input.plan.launch.mode == plan::LaunchMode::kStreams) {
-    WEFT_ASSIGN_OR_RETURN(
-        std::unique_ptr<build::StreamRunner> runner,
-        build::StreamRunner::Create(input, timed ? build::Timing::kPerNode : build::Timing::kNone));
+    WEFT_ASSIGN_OR_RETURN(std::unique_ptr<build::StreamRunner> runner,
+                          build::StreamRunner::Create(input, timing));
     return std::make_unique<StreamsRunner>(std::move(runner));
   }
   WEFT_ASSIGN_OR_RETURN(std::unique_ptr<build::Executable> executable, MakeExecutable(input));

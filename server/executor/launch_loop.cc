@@ -62,12 +62,18 @@ class IdleTimer {
 
 LaunchLoop::LaunchLoop(const cuda::Context& context, GraphStore& graphs,
                        std::unique_ptr<transport::RingServer> ring, LaunchLoopOptions options)
-    : context_(context), graphs_(graphs), ring_(std::move(ring)), options_(std::move(options)) {}
+    : context_(context),
+      graphs_(graphs),
+      ring_(std::move(ring)),
+      options_(std::move(options)),
+      poller_(context) {}
 
 LaunchLoop::~LaunchLoop() {
   if (state_ == State::kLost) return;
   // A host function still to come would ring the doorbell of a ring that is gone.
-  for (const auto* lanes : {&idle_, &busy_}) {
+  const absl::Status read = poller_.Synchronize();
+  if (!read.ok()) log::Warning("semaphore stream", {{"error", read.ToString()}});
+  for (const auto* lanes : {&idle_, &busy_, &waiting_}) {
     for (const std::unique_ptr<Lane>& lane : *lanes) {
       const absl::Status status = lane->stream.ref().Synchronize();
       if (!status.ok()) log::Warning("launch stream", {{"error", status.ToString()}});
@@ -82,8 +88,9 @@ LaunchLoop::Outcome LaunchLoop::Run() {
   while (state_ == State::kRunning) {
     if (Step()) {
       idle.Restart();
-    } else if (stopping_.load(std::memory_order_seq_cst) && busy_.empty()) {
-      return Outcome::kStopped;
+    } else if (stopping_.load(std::memory_order_seq_cst) && busy_.empty() && poller_.IsSettled()) {
+      if (waiting_.empty()) return Outcome::kStopped;
+      AbandonWaiting(StoppedWaitError());
     } else if (idle.Expired()) {
       Sleep();
     } else {
@@ -119,7 +126,8 @@ bool LaunchLoop::Step() {
     return true;
   }
   const bool taken = TakeOne();
-  return PollSome() || taken;
+  const bool ended = PollSome();
+  return LookAtSemaphores() || ended || taken;
 }
 
 bool LaunchLoop::CanTake() const {
@@ -175,7 +183,117 @@ absl::Status LaunchLoop::Launch(Lane& lane) {
   const cuda::StreamRef stream = lane.stream.ref();
   lane.enqueue_status = lane.graph->Enqueue(stream);
   if (cuda::IsContextFatal(lane.enqueue_status)) return lane.enqueue_status;
+  const build::SegmentTable* const segments = lane.graph->segments();
+  if (segments != nullptr && lane.enqueue_status.ok()) {
+    lane.progress = std::make_unique<SegmentProgress>(*segments);
+    WEFT_RETURN_IF_ERROR(Advance(lane));
+  }
   return stream.Record(lane.done.ref());
+}
+
+// Starts what may start. Not OK: as Launch.
+absl::Status LaunchLoop::Advance(Lane& lane) {
+  while (const std::optional<uint32_t> segment = lane.progress->Take()) {
+    const absl::Status status = lane.graph->EnqueueSegment(*segment, lane.stream.ref());
+    if (!status.ok()) return GiveUp(lane, status);
+  }
+  return absl::OkStatus();
+}
+
+// The launch ends with `status` when what is on the device has ended. Not OK: as Launch.
+absl::Status LaunchLoop::GiveUp(Lane& lane, absl::Status status) {
+  if (cuda::IsContextFatal(status)) return status;
+  lane.enqueue_status = std::move(status);
+  lane.progress.reset();
+  return poller_.Remove(&lane, lane.stream.ref());
+}
+
+absl::Status LaunchLoop::BeginWait(Lane& lane, uint32_t segment) {
+  WEFT_RETURN_IF_ERROR(lane.graph->MarkWait(segment, build::WaitMark::kBegins, lane.stream.ref()));
+  const build::SegmentTable::Entry& entry = lane.graph->segments()->entries[segment];
+  return poller_.Add({&lane, segment, entry.address, entry.value});
+}
+
+// What a launch had on the device has ended, and it is not over: its waits begin.
+void LaunchLoop::PartEnded(size_t index) {
+  std::unique_ptr<Lane> lane = std::move(busy_[index]);
+  busy_[index] = std::move(busy_.back());
+  busy_.pop_back();
+  absl::Status status;
+  while (status.ok()) {
+    const std::optional<uint32_t> wait = lane->progress->TakeWait();
+    if (!wait.has_value()) break;
+    status = BeginWait(*lane, *wait);
+  }
+  if (status.ok()) {
+    waiting_.push_back(std::move(lane));
+    return;
+  }
+  status = GiveUp(*lane, std::move(status));
+  if (status.ok()) status = lane->stream.ref().Record(lane->done.ref());
+  busy_.push_back(std::move(lane));
+  if (!status.ok()) LoseContext(status);
+}
+
+// True when a launch has gone on.
+bool LaunchLoop::LookAtSemaphores() {
+  if (poller_.empty() || state_ != State::kRunning) return false;
+  over_.clear();
+  const absl::StatusOr<bool> any = poller_.Step(over_);
+  if (!any.ok()) {
+    // The driver refuses to read: nobody can tell for whom the value would have come.
+    if (cuda::IsContextFatal(any.status())) {
+      LoseContext(any.status());
+    } else {
+      AbandonWaiting(any.status());
+    }
+    return true;
+  }
+  for (const SemaphoreWait& wait : over_) {
+    const absl::Status status = GoOn(wait);
+    if (status.ok()) continue;
+    LoseContext(status);
+    break;
+  }
+  return *any;
+}
+
+// Starts what comes behind a wait that is over. Not OK: as Launch.
+absl::Status LaunchLoop::GoOn(const SemaphoreWait& wait) {
+  const auto is_of_wait = [&wait](const std::unique_ptr<Lane>& lane) {
+    return lane.get() == wait.launch;
+  };
+  auto found = std::find_if(waiting_.begin(), waiting_.end(), is_of_wait);
+  if (found != waiting_.end()) {
+    busy_.push_back(std::move(*found));
+    *found = std::move(waiting_.back());
+    waiting_.pop_back();
+  }
+  found = std::find_if(busy_.begin(), busy_.end(), is_of_wait);
+  Lane& lane = **found;
+  // An earlier wait of this step went wrong, and took this one with it.
+  if (lane.progress == nullptr) return absl::OkStatus();
+  const cuda::StreamRef stream = lane.stream.ref();
+  lane.progress->Reached(wait.segment);
+  const absl::Status marked = lane.graph->MarkWait(wait.segment, build::WaitMark::kIsOver, stream);
+  WEFT_RETURN_IF_ERROR(marked.ok() ? Advance(lane) : GiveUp(lane, marked));
+  lane.wake = Lane::Wake::kNone;
+  return stream.Record(lane.done.ref());
+}
+
+// All launches that wait end with `status`; those that have something on the device, when it has ended.
+void LaunchLoop::AbandonWaiting(const absl::Status& status) {
+  for (std::unique_ptr<Lane>& lane : waiting_) busy_.push_back(std::move(lane));
+  waiting_.clear();
+  for (const std::unique_ptr<Lane>& lane : busy_) {
+    if (lane->progress == nullptr || !lane->progress->IsWaiting()) continue;
+    absl::Status given_up = GiveUp(*lane, status);
+    lane->wake = Lane::Wake::kNone;
+    if (given_up.ok()) given_up = lane->stream.ref().Record(lane->done.ref());
+    if (given_up.ok()) continue;
+    LoseContext(given_up);
+    return;
+  }
 }
 
 bool LaunchLoop::PollSome() {
@@ -200,6 +318,15 @@ bool LaunchLoop::PollOne(size_t index) {
     return true;
   }
   if (done.ok() && !*done) return false;
+  Lane& lane = *busy_[index];
+  if (lane.graph->facts().has_signals) poller_.Hurry();
+  if (done.ok() && lane.progress != nullptr) {
+    lane.progress->Ended();
+    if (!lane.progress->IsAllTaken()) {
+      PartEnded(index);
+      return true;
+    }
+  }
   Finish(index, done.ok() ? busy_[index]->enqueue_status : done.status());
   return true;
 }
@@ -209,6 +336,7 @@ void LaunchLoop::Finish(size_t index, absl::Status status) {
   busy_[index] = std::move(busy_.back());
   busy_.pop_back();
   const absl::StatusCode code = status.code();
+  lane->progress.reset();
   lane->graph->End(std::move(status));
   lane->graph.reset();
   // Last: the client may launch the graph again as soon as it sees this.
@@ -229,6 +357,7 @@ void LaunchLoop::ArmWakes() {
 bool LaunchLoop::HasWork() {
   if (loss_reported_.load(std::memory_order_seq_cst)) return true;
   if (stopping_.load(std::memory_order_seq_cst) && busy_.empty()) return true;
+  if (!poller_.empty() && poller_.IsDue()) return true;
   if (CanTake() && ring_->HasSubmission()) return true;
   return std::any_of(busy_.begin(), busy_.end(), [](const std::unique_ptr<Lane>& lane) {
     const absl::StatusOr<bool> done = lane->done.ref().Query();
@@ -246,7 +375,8 @@ void LaunchLoop::Sleep() {
     doorbell.Disarm();
     return;
   }
-  doorbell.Sleep(busy_.empty() ? options_.idle_sleep : options_.in_flight_sleep);
+  const absl::Duration longest = busy_.empty() ? options_.idle_sleep : options_.in_flight_sleep;
+  doorbell.Sleep(poller_.empty() ? longest : std::min(longest, poller_.Pause()));
 }
 
 // The one launch in flight that has kernels: copies and fills do not fault, their ranges were
@@ -276,6 +406,9 @@ void LaunchLoop::LoseContext(const absl::Status& cause) {
     if (facts.kernel_node_count == 1) loss.node = facts.kernel_nodes.front();
   }
   loss.status = KernelFaultError(cause, suspects);
+  // Those that wait have nothing on the device: it is the fault of none of them.
+  for (std::unique_ptr<Lane>& lane : waiting_) busy_.push_back(std::move(lane));
+  waiting_.clear();
   for (const std::unique_ptr<Lane>& lane : busy_) {
     const bool guilty = lane.get() == culprit;
     lane->graph->End(guilty ? loss.status : ContextLostError(loss.status),

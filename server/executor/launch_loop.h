@@ -2,14 +2,22 @@
 // them end, publishes their completions. One thread does all of it.
 //
 //        ring ──Take──▶ lane (stream + event) ──event done──▶ ring.Complete
+//                         ▲       │ segments are left
+//                         └───────┴─▶ waiting: nothing on the device, words to look at
+//
+// A launch whose plan is cut into segments is started as far as it can go. Where it can go on only
+// when a semaphore has a value, the loop looks at the word itself (semaphore_poller.h) and starts what
+// comes behind; the device waits for nothing. A launch of which nothing is on the device does not count
+// as in flight, and holds nobody up.
 //
 // While there is work, and for up to `spin` after the last, the loop spins over the ring and the events
 // in flight: between a client that spins and this loop a launch makes no system call. Then it
 // sleeps on the ring's doorbell, which three ring: the client after a submission, a host function
 // that the loop put behind each launch in flight, and Stop. A fault calls no host function, so with
-// launches in flight the sleep is short, and each time the events are queried again.
+// launches in flight the sleep is short, and each time the events are queried again. With launches
+// that wait it is as long as the poller's pause.
 //
-//   running ──Stop──▶ draining ──nothing in flight──▶ stopped
+//   running ──Stop──▶ draining ──nothing in flight, and nothing that will go on──▶ stopped
 //      └──context lost──▶ lost
 #pragma once
 
@@ -31,6 +39,8 @@
 #include "cuda/context.h"
 #include "cuda/stream.h"
 #include "server/executor/errors.h"
+#include "server/executor/segment_progress.h"
+#include "server/executor/semaphore_poller.h"
 #include "transport/ring_server.h"
 
 namespace weft::executor {
@@ -51,7 +61,8 @@ struct LaunchLoopOptions {
   absl::Duration in_flight_sleep = absl::Milliseconds(100);
   // Longest sleep without: bounds what a wake-up lost to a hostile ring costs.
   absl::Duration idle_sleep = absl::Seconds(1);
-  // Launches on the device at once; more wait in the ring. 128 is how many grids today's GPUs have
+  // Launches on the device at once; more wait in the ring. Those that went on after a wait come on top.
+  // 128 is how many grids today's GPUs have
   // resident (cuda::MaxConcurrentKernels).
   size_t max_in_flight = 128;
   // Called once, on the loop's thread, before the completions of the launches that died are
@@ -76,7 +87,8 @@ class LaunchLoop {
   // Serves the ring until Stop, or until the context is lost.
   Outcome Run();
 
-  // Takes no more launches; Run returns when those in flight have ended.
+  // Takes no more launches; Run returns when those in flight have ended. Launches that wait for what
+  // none in flight signals end with ABORTED.
   void Stop();
 
   // A context-fatal error was seen elsewhere: the loop ends as if it had seen it itself.
@@ -92,6 +104,8 @@ class LaunchLoop {
     std::shared_ptr<PreparedGraph> graph;
     uint64_t sequence = 0;
     absl::Status enqueue_status;
+    // Of a cut plan; null: nothing is left to be started.
+    std::unique_ptr<SegmentProgress> progress;
     enum class Wake { kNone, kArmed } wake = Wake::kNone;  // a host function is behind the launch
   };
 
@@ -101,6 +115,13 @@ class LaunchLoop {
   void Start(const transport::Submission& submission);
   absl::StatusOr<std::unique_ptr<Lane>> IdleLane();
   absl::Status Launch(Lane& lane);
+  absl::Status Advance(Lane& lane);
+  absl::Status BeginWait(Lane& lane, uint32_t segment);
+  absl::Status GiveUp(Lane& lane, absl::Status status);
+  bool LookAtSemaphores();
+  absl::Status GoOn(const SemaphoreWait& wait);
+  void PartEnded(size_t index);
+  void AbandonWaiting(const absl::Status& status);
   bool PollSome();
   bool PollOne(size_t index);
   void Finish(size_t index, absl::Status status);
@@ -118,7 +139,10 @@ class LaunchLoop {
 
   // Of the loop's thread alone.
   std::vector<std::unique_ptr<Lane>> idle_;
-  std::vector<std::unique_ptr<Lane>> busy_;
+  std::vector<std::unique_ptr<Lane>> busy_;     // something of them is on the device
+  std::vector<std::unique_ptr<Lane>> waiting_;  // nothing is; they wait for semaphores
+  SemaphorePoller poller_;
+  std::vector<SemaphoreWait> over_;  // of the present step
   size_t next_poll_ = 0;
   enum class State { kRunning, kLost } state_ = State::kRunning;
 

@@ -31,6 +31,11 @@ absl::Status PreparedGraph::Enqueue(const cuda::StreamRef& stream) {
   return runner_->Launch(stream);
 }
 
+absl::Status PreparedGraph::EnqueueSegment(uint32_t segment, const cuda::StreamRef& stream) {
+  const cuda::NvtxRange range(facts_.label.empty() ? "job" : facts_.label.c_str());
+  return runner_->LaunchSegment(segment, stream);
+}
+
 void PreparedGraph::End(absl::Status status, std::string node) {
   const absl::MutexLock lock(&mutex_);
   state_ = State::kReady;

@@ -22,6 +22,7 @@
 #include "cuda/memory.h"
 #include "cuda/stream.h"
 #include "graph/build/executable.h"
+#include "graph/build/segment_table.h"
 #include "graph/build/stream_runner.h"
 #include "server/executor/device_region.h"
 #include "server/executor/user_modules.h"
@@ -29,13 +30,23 @@
 
 namespace weft::executor {
 
-// How a prepared graph runs: as one graph launch, or node by node over streams. Tests have others.
-// Thread safety: one caller at a time.
+// How a prepared graph runs: as one graph launch, node by node over streams, or in segments. Tests
+// have others. Thread safety: one caller at a time.
 class GraphRunner {
  public:
   virtual ~GraphRunner() = default;
   // Adds one run to `stream`; does not block. On an error a part of it may have been added.
+  // Of a run in segments: its begin alone; they follow one by one.
   virtual absl::Status Launch(const cuda::StreamRef& stream) = 0;
+  // Null: Launch adds the whole run. Else see build::SegmentRunner.
+  virtual const build::SegmentTable* segments() const { return nullptr; }
+  virtual absl::Status LaunchSegment(uint32_t /*segment*/, const cuda::StreamRef& /*stream*/) {
+    return absl::OkStatus();
+  }
+  virtual absl::Status MarkWait(uint32_t /*segment*/, build::WaitMark /*mark*/,
+                                const cuda::StreamRef& /*stream*/) {
+    return absl::OkStatus();
+  }
   // Times of the nodes of the last run; empty when they were not taken. REQUIRES: it has ended.
   virtual absl::StatusOr<std::vector<build::NodeSpan>> Timeline() const {
     return std::vector<build::NodeSpan>();
@@ -52,6 +63,7 @@ struct GraphFacts {
   uint64_t kernel_node_count = 0;
   std::vector<std::string> node_names;  // all, in program order; only with a timeline
   std::vector<std::string> node_kinds;  // of the same (ir::KindName)
+  bool has_signals = false;             // of semaphores
   std::vector<ByteRange> buffers;       // device addresses of shared buffers that it uses
 };
 
@@ -62,8 +74,8 @@ struct LaunchReport {
   std::vector<build::NodeSpan> timeline;
 };
 
-// Thread safety: all members may be called from any thread; Enqueue only between Begin and End, by
-// the thread that began. Shared by the launch loop and the store, either of which may be the last
+// Thread safety: all members may be called from any thread; Enqueue, EnqueueSegment and MarkWait only
+// between Begin and End, by the thread that began. Shared by the launch loop and the store, either of which may be the last
 // to let go: a release can come while the loop still holds the launch that it just ended.
 class PreparedGraph {
  public:
@@ -92,6 +104,12 @@ class PreparedGraph {
   // FAILED_PRECONDITION: in flight, or retired.
   absl::Status Begin();
   absl::Status Enqueue(const cuda::StreamRef& stream);
+  // As GraphRunner's.
+  const build::SegmentTable* segments() const { return runner_->segments(); }
+  absl::Status EnqueueSegment(uint32_t segment, const cuda::StreamRef& stream);
+  absl::Status MarkWait(uint32_t segment, build::WaitMark mark, const cuda::StreamRef& stream) {
+    return runner_->MarkWait(segment, mark, stream);
+  }
   // The launch has ended so; `node`: the one at fault, where known.
   void End(absl::Status status, std::string node = "");
 

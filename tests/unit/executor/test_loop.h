@@ -7,11 +7,13 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/synchronization/notification.h"
 #include "cuda/context.h"
 #include "cuda/stream.h"
+#include "graph/build/segment_table.h"
 #include "server/executor/graph_store.h"
 #include "server/executor/launch_loop.h"
 #include "server/executor/prepared_graph.h"
@@ -34,12 +36,30 @@ class Gate {
   absl::Notification open_;
 };
 
+// The table of a cut plan, segment by segment; `after`: earlier ones.
+class TableOf {
+ public:
+  using After = std::vector<uint32_t>;
+  TableOf& Nodes(const After& after = {}) { return Add({}, after); }
+  TableOf& Wait(CUdeviceptr address, uint64_t value, const After& after = {});
+  build::SegmentTable Make() const;
+
+ private:
+  TableOf& Add(const build::SegmentTable::Entry& entry, const After& after);
+  std::vector<build::SegmentTable::Entry> entries_;
+  std::vector<After> after_;
+};
+
 class TestLoop {
  public:
   explicit TestLoop(const cuda::Context& context, LaunchLoopOptions options = {});
   ~TestLoop();
 
   std::shared_ptr<PreparedGraph> Add(uint64_t id, LaunchFunction launch, GraphFacts facts = {});
+  // A graph of segments, each of which does what `segments` says for it.
+  std::shared_ptr<PreparedGraph> AddCut(uint64_t id, build::SegmentTable table,
+                                        std::vector<LaunchFunction> segments,
+                                        GraphFacts facts = {});
   uint64_t Submit(uint64_t graph) { return *client_->Submit(GraphId(graph)); }
   // The next completion; fails the test when none comes within 30 s.
   transport::Completion Next();

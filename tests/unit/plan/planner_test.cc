@@ -104,9 +104,10 @@ TEST(PlannerTest, PassesAreReportedAndCanBeLookedAt) {
     dumped.emplace_back(pass);
   };
   ASSERT_OK_AND_ASSIGN(PlannedJob job, PlanText(kDiamond, options));
-  EXPECT_THAT(dumped, ElementsAre("lower_nodes", "infer_dependencies", "reduce_edges",
-                                  "assign_lanes", "place_scratch", "choose_launch"));
-  ASSERT_EQ(job.plan.passes.size(), 6);
+  EXPECT_THAT(dumped,
+              ElementsAre("lower_nodes", "infer_dependencies", "reduce_edges", "assign_lanes",
+                          "place_scratch", "choose_launch", "cut_segments"));
+  ASSERT_EQ(job.plan.passes.size(), 7);
   EXPECT_EQ(job.plan.passes[3].outcome, PassReport::Outcome::kRan);
   EXPECT_EQ(job.plan.passes[5].outcome, PassReport::Outcome::kSwitchedOff);
   EXPECT_THAT(RenderPasses(job.plan), HasSubstr("switched off"));
