@@ -166,6 +166,26 @@ def check_library_prim(folder):
             expect_close("prim: total", load("total"), np.array([kept.astype(np.float64).sum()]), terms * 2 ** -24 * 1000))
 
 
+def check_expressions(folder):
+    load = lambda name: np.load(os.path.join(folder, f"expressions_{name}.npy"))
+    x, b = np.arange(1000, dtype=np.float64), load("b").astype(np.float64)
+    y = 0.25 * x + np.sin(b)
+    k = np.arange(1000, dtype=np.int32)
+    # C's division rounds to zero, and by 0 it gives 0 here.
+    quotient = np.trunc(np.divide(1000.0, k - 10, out=np.zeros(1000), where=k != 10)).astype(np.int32)
+    mixed = np.where(k % 7 == 0, -k, k * k * k * k) + quotient
+    guess = x / 8 + 1
+    for _ in range(5):
+        guess = (guess + (x + 1) / guess) / 2
+    negative = png_file.read(os.path.join(folder, "expressions_negative.png"))
+    return (expect_close("expressions: y", load("y"), y, 1e-4) +
+            expect_close("expressions: share", load("share"), np.maximum(y, 0) / y.sum(), 1e-7) +
+            expect_close("expressions: radius", load("radius"), np.hypot(x, 3 * b) * np.exp(-x / 500), 1e-12 * 1000) +
+            expect_close("expressions: mixed", load("mixed"), mixed, 0) +
+            expect_close("expressions: negative", negative, 255 - png_file.read(os.path.join(DATA, "photo.png")), 0) +
+            expect_close("expressions: guess", load("guess"), guess, 1e-12))
+
+
 def philox_words(seed, offset, count):
     """Words offset … of Philox4x32-10 (Salmon et al., SC'11): counter = number of the block of four, key = seed."""
     blocks = np.arange(offset // 4, (offset + count + 3) // 4, dtype=np.uint64)

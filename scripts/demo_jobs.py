@@ -3,7 +3,7 @@
 import re
 
 # The fields of Node.kind, as a job file writes them.
-KINDS = "kernel copy fill upload download empty user_kernel graph conditional wait signal library prefetch advise symbol".split()
+KINDS = "kernel copy fill upload download empty user_kernel expression graph conditional wait signal library prefetch advise symbol".split()
 
 
 def block(text, start):

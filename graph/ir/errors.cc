@@ -176,9 +176,10 @@ FieldViolation StorageInGraph(std::string field, absl::string_view buffer,
 }
 
 FieldViolation NoKind(const NodePlace& node) {
-  return {node.Field(), absl::StrCat(NodeText(node), " does nothing known; give it one of kernel, ",
-                                     "user_kernel, library, copy, fill, upload, download, empty, ",
-                                     "graph, conditional, wait, signal, prefetch, advise")};
+  return {node.Field(),
+          absl::StrCat(NodeText(node), " does nothing known; give it one of kernel, ",
+                       "user_kernel, expression, library, copy, fill, upload, download, empty, ",
+                       "graph, conditional, wait, signal, prefetch, advise")};
 }
 
 FieldViolation UnknownAfter(const NodePlace& node, uint32_t entry, absl::string_view name,

@@ -187,6 +187,10 @@ FieldViolation UnknownCall(const NodePlace& node, absl::string_view call,
 FieldViolation UnknownModule(const NodePlace& node, absl::string_view module,
                              absl::string_view nearest);
 FieldViolation BadEntry(const NodePlace& node, absl::string_view entry);
+// `fault`: what is wrong with its text, or the types of its names, and what to do.
+FieldViolation ExpressionFault(const NodePlace& node, absl::string_view fault);
+FieldViolation ExpressionNameMissing(const NodePlace& node, absl::string_view name);
+FieldViolation TooManyExpressions(const NodePlace& node, uint64_t limit);
 FieldViolation NoParameterValue(const NodePlace& node, uint32_t parameter);
 FieldViolation AccessOfScalar(const NodePlace& node, uint32_t parameter);
 FieldViolation TextureIsRead(const NodePlace& node, uint32_t parameter);

@@ -115,9 +115,11 @@ Graph FromProto(const v1::Job& job, const JobContext& context, Violations& viola
       device != nullptr ? LaunchLimitsOf(*device) : kernels::LaunchLimits();
   if (!CheckCounts(job, context.limits, violations)) return graph;
   const ReadBuffers buffers = ReadBufferDecls(job.buffers(), context, graph, violations);
-  const NameTable modules = ReadModules(job, device, graph, violations);
-  const JobNames names = ReadGraphs(job, context, limits, modules, graph, violations);
+  JobCode code = {ReadModules(job, device, graph, violations),
+                  ExpressionTable(static_cast<uint32_t>(graph.modules.size()))};
+  const JobNames names = ReadGraphs(job, context, limits, code, graph, violations);
   NodeReader(context, limits, buffers, names, graph, violations).Run(job.nodes());
+  code.expressions.AddTo(graph);
   PairSemaphores(graph);
   CountExpanded(graph.graphs, graph);
   if (graph.expanded_nodes > context.limits.max_nodes) {

@@ -9,6 +9,8 @@ absl::string_view KindName(const Operation& op) {
       "empty",  "kernel",  "user_kernel", "copy",        "fill", "upload", "download", "prefetch",
       "advise", "library", "graph",       "conditional", "wait", "signal", "symbol"};
   static_assert(std::size(kNames) == std::variant_size_v<Operation>);
+  const auto* kernel = std::get_if<UserKernelOp>(&op);
+  if (kernel != nullptr && kernel->origin == UserKernelOp::Origin::kExpression) return "expression";
   return kNames[op.index()];
 }
 

@@ -112,6 +112,10 @@ struct UserKernelOp {
   kernels::Dim3 cluster = {0, 0, 0};  // blocks; divides the grid; all 0: as the kernel was compiled
   bool cooperative = false;           // all blocks at once
   int32_t priority = 0;               // among the kernels of the job: greater goes first
+  enum class Origin : uint8_t {
+    kModule,      // of a module that the job brings along
+    kExpression,  // made of an expression of the job
+  } origin = Origin::kModule;
 };
 struct CopyOp {
   View src;
@@ -191,11 +195,14 @@ using Operation = std::variant<EmptyOp, KernelOp, UserKernelOp, CopyOp, FillOp, 
                                DownloadOp, PrefetchOp, AdviseOp, LibraryOp, GraphOp, ConditionalOp,
                                SemaphoreWaitOp, SemaphoreSignalOp, SymbolOp>;
 
-// Code that the job brings along. The code itself stays in the job's message.
+// Code that the job brings along, which itself stays in the job's message; or, behind those, what was
+// made of its expressions.
 struct Module {
   enum class Code : uint8_t { kCuda, kPtx, kCubin, kFatbin };
   std::string name;
   Code code = Code::kCuda;
+  std::string
+      made;  // CUDA C++ of the job's expressions, to be compiled with --fmad=false; else empty
 };
 
 struct Node {
@@ -261,7 +268,7 @@ struct Graph {
   std::string name;
   Options options;
   std::vector<Buffer> buffers;
-  std::vector<Module> modules;  // in the job's order
+  std::vector<Module> modules;  // in the job's order; then that of its expressions, if there is one
   std::vector<Node> nodes;      // in program order
   std::vector<View> views;
   std::vector<Use> uses;         // grouped by node, in program order

@@ -136,10 +136,10 @@ class GraphsReader {
 }  // namespace
 
 JobNames ReadGraphs(const v1::Job& job, const JobContext& context,
-                    const kernels::LaunchLimits& limits, const NameTable& modules, Graph& graph,
+                    const kernels::LaunchLimits& limits, JobCode& code, Graph& graph,
                     Violations& violations) {
   const auto count = static_cast<size_t>(job.graphs_size());
-  JobNames names = {modules, NameTable(count), {}, &graph.graphs};
+  JobNames names = {code.modules, code.expressions, NameTable(count), {}, &graph.graphs};
   names.graph_places.resize(count);
   GraphsReader(job, context, limits, graph, violations).Run(names);
   return names;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "graph/ir/expression_table.h"
 #include "graph/ir/from_proto.h"
 #include "graph/ir/graph.h"
 #include "graph/ir/name_table.h"
@@ -19,10 +20,17 @@ class Job;
 
 namespace weft::ir {
 
+// Modules of the job, and the one made of its expressions.
+struct JobCode {
+  NameTable modules;
+  ExpressionTable expressions;
+};
+
 // What nodes name: the modules and graphs of the job.
 struct JobNames {
   const NameTable& modules;
-  NameTable graphs;  // to position in Job.graphs
+  ExpressionTable& expressions;  // where kernels are made of the nodes' expressions
+  NameTable graphs;              // to position in Job.graphs
   // By position in Job.graphs: that in Graph::graphs of the job; nullopt: it is faulty, which was or
   // will be reported.
   std::vector<std::optional<uint32_t>> graph_places;
@@ -31,7 +39,7 @@ struct JobNames {
 
 // Fills graph.graphs. Everything wrong goes to `violations`.
 JobNames ReadGraphs(const v1::Job& job, const JobContext& context,
-                    const kernels::LaunchLimits& limits, const NameTable& modules, Graph& graph,
+                    const kernels::LaunchLimits& limits, JobCode& code, Graph& graph,
                     Violations& violations);
 
 // Fills expanded_nodes, depth and has_conditional of a graph whose nodes are all read.

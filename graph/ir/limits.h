@@ -26,7 +26,9 @@ inline constexpr int32_t kMaxKernelPriority = 10;  // and its negative
 inline constexpr size_t kMaxModules = 256;
 inline constexpr size_t kMaxModuleOptions = 256;  // of one module
 inline constexpr size_t kMaxModuleHeaders = 256;  // of one module
-inline constexpr size_t kMaxGraphs = 256;         // Job.graphs
+inline constexpr size_t kMaxExpressions =
+    256;  // kernels made of a job's expressions; compiled in seconds
+inline constexpr size_t kMaxGraphs = 256;  // Job.graphs
 // Levels of graphs that run graphs, the job's own nodes not counted. CUDA names no limit of its own; the
 // conformance suite nests conditional nodes so deep.
 inline constexpr uint32_t kMaxGraphDepth = 8;

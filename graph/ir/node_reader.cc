@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "graph/ir/argument_reader.h"
+#include "graph/ir/expression_reader.h"
 #include "graph/ir/flow_reader.h"
 #include "graph/ir/kernel_reader.h"
 #include "graph/ir/symbol_reader.h"
@@ -128,6 +129,9 @@ void NodeReader::ReadKind(const v1::Node& node) {
     case v1::Node::kSymbol:
       op = ReadSymbol(node.symbol());
       break;
+    case v1::Node::kExpression:
+      op = ReadExpression(node.expression());
+      break;
     case v1::Node::KIND_NOT_SET:
       violations_.Add(NoKind(place_));
       break;
@@ -142,6 +146,7 @@ bool NodeReader::MayStandHere(const v1::Node& node) {
     // What CUDA allows in the body of a conditional node, which any graph of the job may become.
     case v1::Node::kKernel:
     case v1::Node::kUserKernel:
+    case v1::Node::kExpression:
     case v1::Node::kCopy:
     case v1::Node::kFill:
     case v1::Node::kEmpty:
@@ -250,6 +255,22 @@ std::optional<Operation> NodeReader::ReadUserKernel(const v1::UserKernelNode& ke
     Align(reader.views()[texture->view].view, kTextureAlignmentBytes);
   }
   LaunchOf(op->module);
+  return *std::move(op);
+}
+
+std::optional<Operation> NodeReader::ReadExpression(const v1::ExpressionNode& node) {
+  if (!CheckArgumentCount("expression.args", node.args_size())) return std::nullopt;
+  ExpressionReader reader(place_, node, graph_, violations_);
+  std::optional<UserKernelOp> op = reader.Read(views_, job_names_.expressions);
+  if (!op.has_value()) return std::nullopt;
+  op->views.begin = static_cast<uint32_t>(graph_.views.size());
+  op->views.count = static_cast<uint32_t>(reader.views().size());
+  for (const UserKernelReader::ParameterView& read : reader.views())
+    graph_.views.push_back(read.view);
+  // What is read before what is written, which may be the same bytes.
+  for (size_t i = reader.views().size(); i-- > 0;) {
+    AddUse(reader.views()[i].view, reader.views()[i].access);
+  }
   return *std::move(op);
 }
 

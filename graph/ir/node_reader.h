@@ -26,6 +26,7 @@ class AdviseNode;
 class Argument;
 class CopyNode;
 class DownloadNode;
+class ExpressionNode;
 class FillNode;
 class KernelNode;
 class LibraryNode;
@@ -57,6 +58,7 @@ class NodeReader {
   // One for each kind; nullopt when it is faulty.
   std::optional<Operation> ReadKernel(const v1::KernelNode& kernel);
   std::optional<Operation> ReadUserKernel(const v1::UserKernelNode& kernel);
+  std::optional<Operation> ReadExpression(const v1::ExpressionNode& node);
   std::optional<Operation> ReadLibrary(const v1::LibraryNode& call);
   std::optional<Operation> ReadCopy(const v1::CopyNode& copy);
   std::optional<Operation> ReadFill(const v1::FillNode& fill);

@@ -91,6 +91,15 @@ absl::StatusOr<kernels::CompiledModule> TakeImage(const Proto& module, const Nam
   }
 }
 
+// What was made of the job's expressions, as if the job brought it.
+Proto MadeOf(const ir::Module& module) {
+  Proto made;
+  made.set_name(module.name);
+  made.set_cuda(module.made);
+  made.add_options("--fmad=false");
+  return made;
+}
+
 std::string ArchitectureOf(const cuda::DeviceInfo& device) {
   return absl::StrCat("sm_", device.compute_major, device.compute_minor, " (", device.name, ")");
 }
@@ -135,7 +144,9 @@ absl::StatusOr<UserModules> UserModuleStore::Load(const ir::Graph& graph,
   UserModules modules(graph.modules.size());
   const std::vector<Names> names = NamesOf(graph);
   for (size_t i = 0; i < modules.size(); ++i) {
-    const Proto& module = job.modules(static_cast<int>(i));
+    const Proto made = MadeOf(graph.modules[i]);
+    const bool is_made = !graph.modules[i].made.empty();
+    const Proto& module = is_made ? made : job.modules(static_cast<int>(i));
     if (names[i].entries.empty()) {
       if (names[i].variables.empty()) continue;
       return VariableWithoutKernelError(module.name(), names[i].variables.front());

@@ -8,10 +8,12 @@
 #include <memory>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "kernels/compile/caching_compiler.h"
 #include "kernels/compile/image_cache.h"
 #include "kernels/compile/image_format.h"
 #include "kernels/compile/nvrtc_compiler.h"
+#include "kernels/expression/expression_source.h"
 #include "tests/testing/status_matchers.h"
 #include "tests/testing/temp_dir.h"
 
@@ -158,6 +160,28 @@ TEST_F(NvrtcTest, CompilesKernelsByNameExpression) {
   ASSERT_EQ(module.symbols.size(), 2u);
   EXPECT_THAT(module.symbols[0], StartsWith("_ZN2ns4fillIdEE"));
   EXPECT_EQ(module.symbols[1], "scale");
+}
+
+TEST_F(NvrtcTest, CompilesExpressionsOfEveryFunctionInEveryType) {
+  for (const DType dtype : AllDTypes()) {
+    if (SizeOf(dtype) == 2 && IsFloat(dtype)) continue;
+    std::string text =
+        "y = -x * x / x % x + x - x + (x < 1) + (x <= x) + (x > 1) + (x >= 1) + (x == 1)";
+    for (const ExpressionFunction& function : ExpressionFunctions()) {
+      if (function.operands == ExpressionFunction::Operands::kFloats && !IsFloat(dtype)) continue;
+      absl::StrAppend(&text, " + ", function.name, "(x", function.arity > 1 ? ", 2" : "",
+                      function.arity > 2 ? ", x != 3" : "", ")");
+    }
+    ASSERT_OK_AND_ASSIGN(const Expression expression, ParseExpression(text));
+    ASSERT_OK_AND_ASSIGN(
+        const std::string body,
+        ExpressionSource(expression, dtype, {{ExpressionOperand::Kind::kElements, dtype}}));
+    EXPECT_OK(compiler_->Compile({.name = "m",
+                                  .code = "extern \"C\" __global__ void k" + body,
+                                  .options = {"--fmad=false"},
+                                  .entries = {"k"}}))
+        << NameOf(dtype);
+  }
 }
 
 TEST_F(NvrtcTest, ATruncatedCubinIsRefused) {
