@@ -124,7 +124,11 @@ def check_library_fft(folder):
             expect_close("photo_back", load("photo_back"), gray, 1e-3) +
             expect_spectrum("signals_fft", np.fft.ifft(signals) * signals.shape[1], 1e-15) +
             expect_spectrum("prime_fft", np.fft.rfft(load("prime")), 1e-6) +
-            expect_spectrum("volume_fft", np.fft.fftn(load_complex("volume")), 1e-6))
+            expect_spectrum("volume_fft", np.fft.fftn(load_complex("volume")), 1e-6) +
+            expect_spectrum("plane_fft", np.fft.fft2(load_complex("plane")), 1e-15) +
+            expect_close("prime_back", load("prime_back") / 1009, load("prime"), 1e-4) +
+            expect_spectrum("block_fft", np.fft.rfftn(load("block")), 1e-15) +
+            expect_close("block_back", load("block_back") / 900, load("block"), 1e-13))
 
 
 def philox_words(seed, offset, count):
