@@ -131,6 +131,27 @@ def check_library_fft(folder):
             expect_close("block_back", load("block_back") / 900, load("block"), 1e-13))
 
 
+def check_library_solver(folder):
+    load = lambda name: np.load(os.path.join(folder, f"solver_{name}.npy")).astype(np.float64)
+    g, spd, a, b, tall = (load(name) for name in ("g", "spd", "a", "b", "tall"))
+    w, v = np.linalg.eigh(spd)
+    faults = [f"library_solver: {name}_info is {load(name + '_info')}, expected 0"
+              for name in ("lower", "x", "w", "wide", "tall") if load(name + "_info").any()]
+    faults += expect_close("solver_lower", np.tril(load("lower")), np.linalg.cholesky(spd), 2e-4)
+    faults += expect_close("solver_x", load("x"), np.linalg.solve(a, b), 1e-9)
+    faults += expect_close("solver_w", load("w"), w, 1e-3)
+    # A vector of either sign.
+    faults += expect_close("solver_v", np.abs(np.diag(load("v") @ v)), np.ones(40), 1e-3)
+    faults += expect_close("solver_v, orthonormal", load("v") @ load("v").T, np.eye(40), 1e-4)
+    for name, matrix, one in (("wide", g, 1e-4), ("tall", tall, 1e-12)):
+        u, s, vt = load(f"{name}_u"), load(f"{name}_s"), load(f"{name}_vt")
+        faults += expect_close(f"solver_{name}_s", s, np.linalg.svd(matrix, compute_uv=False), one)
+        faults += expect_close(f"solver_{name}: u s vt", u * s @ vt, matrix, one)
+        faults += expect_close(f"solver_{name}_u, orthonormal", u.T @ u, np.eye(s.size), one)
+        faults += expect_close(f"solver_{name}_vt, orthonormal", vt @ vt.T, np.eye(s.size), one)
+    return faults
+
+
 def philox_words(seed, offset, count):
     """Words offset … of Philox4x32-10 (Salmon et al., SC'11): counter = number of the block of four, key = seed."""
     blocks = np.arange(offset // 4, (offset + count + 3) // 4, dtype=np.uint64)

@@ -35,5 +35,6 @@ constexpr weft_host_kernel HostCall(const char* name) {
 // The parts of the image's table, one a source file.
 HostEntries BlasMatmulEntries();
 HostEntries FftEntries();
+HostEntries SolverEntries();
 
 }  // namespace weft::kernels

@@ -3,11 +3,14 @@
 #include <iterator>
 #include <utility>
 
+#include "kernels/library/solver_schemas.h"
+
 namespace weft::kernels {
 
 std::vector<KernelSchema> LibrarySchemas() {
   std::vector<KernelSchema> all = FftSchemas();
   all.push_back(BlasMatmulSchema());
+  for (KernelSchema& schema : SolverSchemas()) all.push_back(std::move(schema));
   return all;
 }
 

@@ -7,6 +7,7 @@
 #include "kernels/image_store.h"
 #include "server/executor/errors.h"
 #include "server/executor/library_arguments.h"
+#include "server/executor/solver_arguments.h"
 
 namespace weft::executor {
 namespace {
@@ -35,6 +36,12 @@ Prepared DeviceFunctions::ResolveLibrary(const build::LibraryRequest& request) {
     WEFT_ASSIGN_OR_RETURN(const cuda::Fft* fft, FindFft());
     return Explained(request, fft->Prepare(TransformOf(request)));
   }
+  if (absl::StartsWith(name, "solver.")) {
+    WEFT_ASSIGN_OR_RETURN(
+        const cuda::Solver* solver,
+        FindIn(&DeviceFunctions::solver_, {"cuSOLVER", "libcusolver", "WEFT_CUSOLVER"}));
+    return Explained(request, PrepareSolution(request, *solver, *this));
+  }
   return WEFT_BUG("a call of a library has nothing that carries it out");
 }
 
@@ -58,6 +65,18 @@ absl::StatusOr<const cuda::Fft*> DeviceFunctions::FindFft() {
   }
   fft_ = *std::move(loaded);
   return fft_.get();
+}
+
+template <typename Library>
+absl::StatusOr<const Library*> DeviceFunctions::FindIn(
+    std::unique_ptr<const Library> DeviceFunctions::*kept, const LibraryToInstall& library) {
+  const absl::MutexLock lock(&mutex_);
+  std::unique_ptr<const Library>& found = this->*kept;
+  if (found != nullptr) return found.get();
+  absl::StatusOr<std::unique_ptr<const Library>> loaded = Library::Load(context_);
+  if (!loaded.ok()) return LibraryMissingError(library, loaded.status());
+  found = *std::move(loaded);
+  return found.get();
 }
 
 absl::Status DeviceFunctions::LoadTwins() {

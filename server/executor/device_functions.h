@@ -11,7 +11,9 @@
 #include "cuda/blas_lt.h"
 #include "cuda/context.h"
 #include "cuda/fft.h"
+#include "cuda/solver.h"
 #include "graph/build/bindings.h"
+#include "server/executor/errors.h"
 #include "server/executor/module_store.h"
 
 namespace weft::executor {
@@ -38,6 +40,10 @@ class DeviceFunctions final : public build::FunctionResolver {
  private:
   absl::StatusOr<const cuda::BlasLt*> FindBlas();
   absl::StatusOr<const cuda::Fft*> FindFft();
+  // The library in `kept`, loaded at the first call.
+  template <typename Library>
+  absl::StatusOr<const Library*> FindIn(std::unique_ptr<const Library> DeviceFunctions::*kept,
+                                        const LibraryToInstall& library);
   absl::Status LoadTwins();
 
   const cuda::Context& context_;
@@ -46,6 +52,7 @@ class DeviceFunctions final : public build::FunctionResolver {
   absl::Mutex mutex_;
   std::unique_ptr<const cuda::BlasLt> blas_ ABSL_GUARDED_BY(mutex_);
   std::unique_ptr<const cuda::Fft> fft_ ABSL_GUARDED_BY(mutex_);
+  std::unique_ptr<const cuda::Solver> solver_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace weft::executor

@@ -7,6 +7,7 @@
 #include "kernels/library/library_schemas.h"
 #include "kernels/registry.h"
 #include "server/executor/library_arguments.h"
+#include "server/executor/solver_arguments.h"
 #include "tests/testing/status_matchers.h"
 #include "tests/unit/executor/test_device.h"
 
@@ -34,14 +35,29 @@ class DeviceFunctionsTest : public ::testing::Test {
           {"dst", Floats(pairs_)},
           {"direction", absl::string_view("inverse")}});
   }
+  // Factors 3 × 3; a tall 5 × 2 into its singular vectors.
+  void BindCholesky() {
+    schema_ = kernels::Registry::Library().Find("solver.cholesky");
+    Bind({{"a", Floats(square_)}, {"factor", Floats(square_)}, {"info", Info()}});
+  }
+  void BindSvd() {
+    schema_ = kernels::Registry::Library().Find("solver.svd");
+    Bind({{"a", Floats(tall_)},
+          {"s", kernels::GivenBuffer{kernels::DType::kF32, two_, 8, 0, {}}},
+          {"u", Floats(tall_)},
+          {"vt", Floats(two_by_two_)},
+          {"info", Info()}});
+  }
   build::LibraryRequest Request() const {
     return build::LibraryRequest{*schema_, call_, addresses_, 4096, call_.workspace_bytes};
   }
 
   std::vector<uint64_t> a_ = {2, 3}, b_ = {3, 4}, d_ = {2, 4};
-  const std::vector<uint64_t> pairs_ = {5, 2};
+  const std::vector<uint64_t> pairs_ = {5, 2}, square_ = {3, 3}, tall_ = {5, 2}, two_ = {2},
+                              two_by_two_ = {2, 2}, one_ = {1};
 
  private:
+  kernels::GivenBuffer Info() const { return {kernels::DType::kI32, one_, 4, 0, {}}; }
   static kernels::GivenBuffer Floats(const std::vector<uint64_t>& shape) {
     return {kernels::DType::kF32, shape, shape[0] * shape[1] * 4, 0, {}};
   }
@@ -93,6 +109,7 @@ TEST_F(DeviceFunctionsTest, AMissingLibraryFailsTheCallAndSaysWhatToInstall) {
   DeviceFunctions functions(context, DeviceFunctions::Device::kGpu, modules);
   const MissingLibrary no_blas("WEFT_CUBLASLT");
   const MissingLibrary no_fft("WEFT_CUFFT");
+  const MissingLibrary no_solver("WEFT_CUSOLVER");
   BindProduct();
   EXPECT_THAT(functions.ResolveLibrary(Request()),
               StatusIs(absl::StatusCode::kFailedPrecondition,
@@ -102,6 +119,10 @@ TEST_F(DeviceFunctionsTest, AMissingLibraryFailsTheCallAndSaysWhatToInstall) {
   EXPECT_THAT(functions.ResolveLibrary(Request()),
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        AllOf(HasSubstr("cuFFT"), HasSubstr("libcufft"), HasSubstr("WEFT_CUFFT"))));
+  BindCholesky();
+  EXPECT_THAT(functions.ResolveLibrary(Request()),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       AllOf(HasSubstr("cuSOLVER"), HasSubstr("WEFT_CUSOLVER"))));
 }
 
 TEST_F(DeviceFunctionsTest, AProductHasTheJobsExtentsAndAddresses) {
@@ -131,6 +152,34 @@ TEST_F(DeviceFunctionsTest, ATransformHasTheJobsExtentsAndDirection) {
   EXPECT_EQ(transform.batch, 1u);
   EXPECT_EQ(transform.source, 256u);
   EXPECT_EQ(transform.destination, 512u);
+}
+
+TEST_F(DeviceFunctionsTest, ARowMajorTriangleIsTheOtherOneOfTheSolver) {
+  BindCholesky();
+  const cuda::DenseProblem problem = ProblemOf(Request());
+  EXPECT_EQ(problem.kind, cuda::DenseProblem::Kind::kCholesky);
+  EXPECT_EQ(problem.triangle, cuda::DenseProblem::Triangle::kUpper);
+  EXPECT_EQ(problem.rows, 3);
+  EXPECT_EQ(problem.source, 256u);
+  EXPECT_EQ(problem.matrix, 512u);
+  EXPECT_EQ(problem.info, 768u);
+}
+
+TEST_F(DeviceFunctionsTest, ATallMatrixIsDecomposedInTheWorkspace) {
+  BindSvd();
+  const build::LibraryRequest request = Request();
+  const cuda::DenseProblem problem = ProblemOf(request);
+  EXPECT_EQ(problem.rows, 5);
+  EXPECT_EQ(problem.columns, 2);
+  const ByteRange workspace{request.workspace, request.workspace_bytes};
+  for (const ByteRange part :
+       {ByteRange{problem.matrix, 40}, ByteRange{problem.left, 40}, ByteRange{problem.right, 16},
+        ByteRange{problem.workspace, problem.workspace_bytes}}) {
+    EXPECT_TRUE(workspace.contains(part));
+  }
+  EXPECT_LE(problem.matrix + 40, problem.left);
+  EXPECT_LE(problem.left + 40, problem.right);
+  EXPECT_LE(problem.right + 16, problem.workspace);
 }
 
 }  // namespace

@@ -219,6 +219,29 @@ TEST(FftBindTest, LargePrimesTakeMoreWorkspace) {
   EXPECT_EQ(workspace(prime), (uint64_t{16} << 20) + 1021 * 8 * 8);
 }
 
+TEST(SolverBindTest, SingularValuesAreAsManyAsTheSmallerExtent) {
+  const Shape a = {5, 2}, five = {5}, u = {5, 5}, vt = {5, 2}, one = {1};
+  const GivenBuffer info{DType::kI32, one, 4, 0, {}};
+  EXPECT_THAT(Bind(CallNamed("solver.svd"), {{{"a", Floats(a)},
+                                              {"s", Floats(five)},
+                                              {"u", Floats(u)},
+                                              {"vt", Floats(vt)},
+                                              {"info", info}}})
+                  .violations,
+              Refusal("k", "5 is not 2, the smaller of m and n"));
+}
+
+TEST(SolverBindTest, ExtentsWhoseProductDoesNotFitAreRefused) {
+  const Shape a = {3, 3}, one = {1};
+  const GivenBuffer info{DType::kI32, one, 4, 0, {}};
+  EXPECT_THAT(Bind(CallNamed("solver.cholesky"), {{{"a", Floats(a, 0, DType::kF64)},
+                                                   {"factor", Floats(a, 0, DType::kF64)},
+                                                   {"info", info},
+                                                   {"n", Number(int64_t{0x7fffffff})}}})
+                  .violations,
+              Refusal("a", "more bytes than 64 bits count"));
+}
+
 TEST(LibraryRegistryTest, EveryCallNamesItsLibraryAndHasATwin) {
   for (const KernelSchema& schema : Registry::Library().schemas()) {
     EXPECT_TRUE(schema.library.has_value()) << schema.name;
