@@ -11,7 +11,7 @@ import os
 import sys
 
 import numpy as np
-from scipy import ndimage
+from scipy import ndimage, stats
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DATA = os.path.join(HERE, "data")
@@ -152,19 +152,46 @@ def check_library_solver(folder):
     return faults
 
 
-def philox_words(seed, offset, count):
-    """Words offset … of Philox4x32-10 (Salmon et al., SC'11): counter = number of the block of four, key = seed."""
-    blocks = np.arange(offset // 4, (offset + count + 3) // 4, dtype=np.uint64)
+def philox_blocks(seed, blocks, upper):
+    """Philox4x32-10 (Salmon et al., SC'11), four words a row: the counter is `blocks` and, above it, `upper`."""
     mask = np.uint64(0xffffffff)
     c0, c1 = blocks & mask, blocks >> np.uint64(32)
-    c2, c3 = np.zeros_like(blocks), np.zeros_like(blocks)
+    c2, c3 = upper & mask, upper >> np.uint64(32)
     k0, k1 = np.uint64(seed & 0xffffffff), np.uint64(seed >> 32)
     for _ in range(10):
         high, low = np.uint64(0xD2511F53) * c0, np.uint64(0xCD9E8D57) * c2
         c0, c1, c2, c3 = (low >> np.uint64(32)) ^ c1 ^ k0, low & mask, (high >> np.uint64(32)) ^ c3 ^ k1, high & mask
         k0, k1 = (k0 + np.uint64(0x9E3779B9)) & mask, (k1 + np.uint64(0xBB67AE85)) & mask
-    words = np.stack([c0, c1, c2, c3], axis=1).ravel()[offset % 4:]
-    return words[:count].astype(np.uint32)
+    return np.stack([c0, c1, c2, c3], axis=1).astype(np.uint32)
+
+
+def philox_words(seed, offset, count):
+    """Words offset … of the sequence whose counter is the number of the block of four."""
+    blocks = np.arange(offset // 4, (offset + count + 3) // 4, dtype=np.uint64)
+    return philox_blocks(seed, blocks, np.zeros_like(blocks)).ravel()[offset % 4:][:count]
+
+
+def check_library_rand(folder):
+    load = lambda name: np.load(os.path.join(folder, f"rand_{name}.npy"))
+    # cuRAND's legacy order: each of 65536 subsequences makes four numbers, then the next.
+    turns = np.arange(260, dtype=np.uint64)
+    first = philox_blocks(7, np.zeros_like(turns), turns)
+    second = philox_blocks(7, np.ones_like(turns), turns)
+    single = (first.ravel()[3:1003].astype(np.float32) / np.float32(2**32) + np.float32(2**-33)).astype(np.float32)
+    words = np.concatenate([first, second], axis=1).astype(np.uint64).reshape(-1, 2)[:1000]
+    double = (words[:, 0] ^ (words[:, 1] << np.uint64(21))).astype(np.float64) / 2**53 + 2**-54
+    faults = (expect_close("rand_uniform_f32", load("uniform_f32"), single, 0) +
+              expect_close("rand_uniform_f64", load("uniform_f64"), double, 0))
+    for name, distribution in (("normal_f32", stats.norm(1, 2)), ("normal_f64", stats.norm()),
+                               ("log_normal_f32", stats.lognorm(0.5))):
+        values = load(name).astype(np.float64)
+        if stats.kstest(values, distribution.cdf).pvalue < 1e-3:
+            faults.append(f"rand_{name}: not of its distribution")
+        for what, actual, expected, spread in (("mean", values.mean(), distribution.mean(), distribution.std()),
+                                               ("deviation", values.std(), distribution.std(), 2 * distribution.std())):
+            if abs(actual - expected) > 5 * spread / values.size**0.5:
+                faults.append(f"rand_{name}: {what} {actual}, expected {expected}")
+    return faults
 
 
 def check_builtins(folder):

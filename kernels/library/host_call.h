@@ -35,6 +35,7 @@ constexpr weft_host_kernel HostCall(const char* name) {
 // The parts of the image's table, one a source file.
 HostEntries BlasMatmulEntries();
 HostEntries FftEntries();
+HostEntries RandEntries();
 HostEntries SolverEntries();
 
 }  // namespace weft::kernels

@@ -8,7 +8,8 @@ namespace {
 
 std::vector<weft_host_kernel> AllCalls() {
   std::vector<weft_host_kernel> all;
-  for (const HostEntries& part : {BlasMatmulEntries(), FftEntries(), SolverEntries()}) {
+  for (const HostEntries& part :
+       {BlasMatmulEntries(), FftEntries(), RandEntries(), SolverEntries()}) {
     all.insert(all.end(), part.entries, part.entries + part.count);
   }
   return all;

@@ -3,6 +3,7 @@
 #include <iterator>
 #include <utility>
 
+#include "kernels/library/rand_schemas.h"
 #include "kernels/library/solver_schemas.h"
 
 namespace weft::kernels {
@@ -10,6 +11,7 @@ namespace weft::kernels {
 std::vector<KernelSchema> LibrarySchemas() {
   std::vector<KernelSchema> all = FftSchemas();
   all.push_back(BlasMatmulSchema());
+  for (KernelSchema& schema : RandSchemas()) all.push_back(std::move(schema));
   for (KernelSchema& schema : SolverSchemas()) all.push_back(std::move(schema));
   return all;
 }

@@ -36,6 +36,12 @@ Prepared DeviceFunctions::ResolveLibrary(const build::LibraryRequest& request) {
     WEFT_ASSIGN_OR_RETURN(const cuda::Fft* fft, FindFft());
     return Explained(request, fft->Prepare(TransformOf(request)));
   }
+  if (absl::StartsWith(name, "rand.")) {
+    WEFT_ASSIGN_OR_RETURN(
+        const cuda::RandomGenerator* random,
+        FindIn(&DeviceFunctions::random_, {"cuRAND", "libcurand", "WEFT_CURAND"}));
+    return Explained(request, random->Prepare(NumbersOf(request)));
+  }
   if (absl::StartsWith(name, "solver.")) {
     WEFT_ASSIGN_OR_RETURN(
         const cuda::Solver* solver,

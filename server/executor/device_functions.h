@@ -11,6 +11,7 @@
 #include "cuda/blas_lt.h"
 #include "cuda/context.h"
 #include "cuda/fft.h"
+#include "cuda/random.h"
 #include "cuda/solver.h"
 #include "graph/build/bindings.h"
 #include "server/executor/errors.h"
@@ -52,6 +53,7 @@ class DeviceFunctions final : public build::FunctionResolver {
   absl::Mutex mutex_;
   std::unique_ptr<const cuda::BlasLt> blas_ ABSL_GUARDED_BY(mutex_);
   std::unique_ptr<const cuda::Fft> fft_ ABSL_GUARDED_BY(mutex_);
+  std::unique_ptr<const cuda::RandomGenerator> random_ ABSL_GUARDED_BY(mutex_);
   std::unique_ptr<const cuda::Solver> solver_ ABSL_GUARDED_BY(mutex_);
 };
 

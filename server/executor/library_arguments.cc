@@ -1,6 +1,7 @@
 #include "server/executor/library_arguments.h"
 
 #include "kernels/library/library_schemas.h"
+#include "kernels/library/rand_schemas.h"
 
 namespace weft::executor {
 namespace {
@@ -116,6 +117,28 @@ cuda::FourierTransform TransformOf(const build::LibraryRequest& request) {
   transform.workspace = request.workspace;
   transform.workspace_bytes = request.workspace_bytes;
   return transform;
+}
+
+cuda::RandomNumbers NumbersOf(const build::LibraryRequest& request) {
+  using A = kernels::RandArguments;
+  const kernels::BoundCall& call = request.call;
+  cuda::RandomNumbers numbers;
+  if (request.schema.name == "rand.normal") numbers.kind = cuda::RandomNumbers::Kind::kNormal;
+  if (request.schema.name == "rand.log_normal") {
+    numbers.kind = cuda::RandomNumbers::Kind::kLogNormal;
+  }
+  if (call.arguments[A::kDst].dtype == kernels::DType::kF64) {
+    numbers.precision = cuda::RandomNumbers::Precision::kF64;
+  }
+  numbers.seed = call.arguments[A::kSeed].scalar.bits;
+  numbers.offset = static_cast<uint64_t>(call.I64(A::kOffset));
+  numbers.count = static_cast<uint64_t>(call.I64(A::kN));
+  if (numbers.kind != cuda::RandomNumbers::Kind::kUniform) {
+    numbers.mean = call.arguments[A::kMean].scalar.AsDouble();
+    numbers.deviation = call.arguments[A::kDeviation].scalar.AsDouble();
+  }
+  numbers.destination = request.addresses[A::kDst];
+  return numbers;
 }
 
 }  // namespace weft::executor

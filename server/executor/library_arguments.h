@@ -5,6 +5,7 @@
 
 #include "cuda/blas_lt.h"
 #include "cuda/fft.h"
+#include "cuda/random.h"
 #include "graph/build/bindings.h"
 
 namespace weft::executor {
@@ -13,5 +14,7 @@ namespace weft::executor {
 cuda::MatrixProduct ProductOf(const build::LibraryRequest& request);
 // REQUIRES: a request of one of the calls fft.*.
 cuda::FourierTransform TransformOf(const build::LibraryRequest& request);
+// REQUIRES: a request of one of the calls rand.*.
+cuda::RandomNumbers NumbersOf(const build::LibraryRequest& request);
 
 }  // namespace weft::executor

@@ -35,6 +35,13 @@ class DeviceFunctionsTest : public ::testing::Test {
           {"dst", Floats(pairs_)},
           {"direction", absl::string_view("inverse")}});
   }
+  void BindNormal() {
+    schema_ = kernels::Registry::Library().Find("rand.normal");
+    Bind({{"dst", Floats(pairs_)},
+          {"seed", kernels::Number(uint64_t{1} << 63)},
+          {"offset", kernels::Number(int64_t{9})},
+          {"stddev", kernels::Number(0.5)}});
+  }
   // Factors 3 × 3; a tall 5 × 2 into its singular vectors.
   void BindCholesky() {
     schema_ = kernels::Registry::Library().Find("solver.cholesky");
@@ -109,6 +116,7 @@ TEST_F(DeviceFunctionsTest, AMissingLibraryFailsTheCallAndSaysWhatToInstall) {
   DeviceFunctions functions(context, DeviceFunctions::Device::kGpu, modules);
   const MissingLibrary no_blas("WEFT_CUBLASLT");
   const MissingLibrary no_fft("WEFT_CUFFT");
+  const MissingLibrary no_random("WEFT_CURAND");
   const MissingLibrary no_solver("WEFT_CUSOLVER");
   BindProduct();
   EXPECT_THAT(functions.ResolveLibrary(Request()),
@@ -123,6 +131,10 @@ TEST_F(DeviceFunctionsTest, AMissingLibraryFailsTheCallAndSaysWhatToInstall) {
   EXPECT_THAT(functions.ResolveLibrary(Request()),
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        AllOf(HasSubstr("cuSOLVER"), HasSubstr("WEFT_CUSOLVER"))));
+  BindNormal();
+  EXPECT_THAT(functions.ResolveLibrary(Request()),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       AllOf(HasSubstr("cuRAND"), HasSubstr("WEFT_CURAND"))));
 }
 
 TEST_F(DeviceFunctionsTest, AProductHasTheJobsExtentsAndAddresses) {
@@ -152,6 +164,19 @@ TEST_F(DeviceFunctionsTest, ATransformHasTheJobsExtentsAndDirection) {
   EXPECT_EQ(transform.batch, 1u);
   EXPECT_EQ(transform.source, 256u);
   EXPECT_EQ(transform.destination, 512u);
+}
+
+TEST_F(DeviceFunctionsTest, RandomNumbersHaveTheJobsSeedAndDistribution) {
+  BindNormal();
+  const cuda::RandomNumbers numbers = NumbersOf(Request());
+  EXPECT_EQ(numbers.kind, cuda::RandomNumbers::Kind::kNormal);
+  EXPECT_EQ(numbers.precision, cuda::RandomNumbers::Precision::kF32);
+  EXPECT_EQ(numbers.seed, uint64_t{1} << 63);
+  EXPECT_EQ(numbers.offset, 9u);
+  EXPECT_EQ(numbers.count, 10u);
+  EXPECT_EQ(numbers.mean, 0);
+  EXPECT_EQ(numbers.deviation, 0.5);
+  EXPECT_EQ(numbers.destination, 256u);
 }
 
 TEST_F(DeviceFunctionsTest, ARowMajorTriangleIsTheOtherOneOfTheSolver) {

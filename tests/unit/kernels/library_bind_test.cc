@@ -242,6 +242,13 @@ TEST(SolverBindTest, ExtentsWhoseProductDoesNotFitAreRefused) {
               Refusal("a", "more bytes than 64 bits count"));
 }
 
+TEST(RandBindTest, NormalNumbersAreMadeInPairs) {
+  const Shape five = {5};
+  EXPECT_THAT(Bind(CallNamed("rand.normal"), {{{"dst", Floats(five)}}}).violations,
+              Refusal("n", "5 is odd"));
+  EXPECT_THAT(Bind(CallNamed("rand.uniform"), {{{"dst", Floats(five)}}}).violations, IsEmpty());
+}
+
 TEST(LibraryRegistryTest, EveryCallNamesItsLibraryAndHasATwin) {
   for (const KernelSchema& schema : Registry::Library().schemas()) {
     EXPECT_TRUE(schema.library.has_value()) << schema.name;
