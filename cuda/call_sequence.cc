@@ -11,6 +11,12 @@ struct StepEnqueuer {
   absl::Status operator()(const std::shared_ptr<const LibraryCall>& call) const {
     return call->Enqueue(stream);
   }
+  absl::Status operator()(const CallSequence::Copy& copy) const {
+    return CopyAsync(stream, copy.destination, copy.source, copy.size_bytes);
+  }
+  absl::Status operator()(const CallSequence::Fill& fill) const {
+    return FillAsync(stream, fill.destination, fill.pattern, fill.count);
+  }
   absl::Status operator()(const CallSequence::Kernel& kernel) const {
     // The driver copies the values and only reads them.
     std::vector<void*> params;

@@ -11,7 +11,7 @@ import os
 import sys
 
 import numpy as np
-from scipy import ndimage, stats
+from scipy import ndimage, sparse, stats
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DATA = os.path.join(HERE, "data")
@@ -150,6 +150,18 @@ def check_library_solver(folder):
         faults += expect_close(f"solver_{name}_u, orthonormal", u.T @ u, np.eye(s.size), one)
         faults += expect_close(f"solver_{name}_vt, orthonormal", vt @ vt.T, np.eye(s.size), one)
     return faults
+
+
+def check_library_sparse(folder):
+    load = lambda name: np.load(os.path.join(folder, f"sparse_{name}.npy"))
+    offsets, columns = (np.load(os.path.join(DATA, f"graph_{name}.npy")) for name in ("offsets", "columns"))
+    matrix = lambda values: sparse.csr_matrix((values.astype(np.float64), columns, offsets), shape=(300, 300))
+    return (expect_close("sparse_y", load("y"), matrix(load("values")) @ load("x").astype(np.float64), 1e-5) +
+            expect_close("sparse_c", load("c"), 0.5 * (matrix(load("weights")) @ load("b")), 1e-13) +
+            expect_close("sparse_y_info", load("y_info"), np.zeros(1), 0) +
+            expect_close("sparse_c_info", load("c_info"), np.zeros(1), 0) +
+            expect_close("sparse_bad_y", load("bad_y"), np.zeros(300), 0) +
+            expect_close("sparse_bad_info", load("bad_info"), np.ones(1), 0))
 
 
 def philox_blocks(seed, blocks, upper):

@@ -37,5 +37,6 @@ HostEntries BlasMatmulEntries();
 HostEntries FftEntries();
 HostEntries RandEntries();
 HostEntries SolverEntries();
+HostEntries SparseEntries();
 
 }  // namespace weft::kernels

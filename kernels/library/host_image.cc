@@ -9,7 +9,7 @@ namespace {
 std::vector<weft_host_kernel> AllCalls() {
   std::vector<weft_host_kernel> all;
   for (const HostEntries& part :
-       {BlasMatmulEntries(), FftEntries(), RandEntries(), SolverEntries()}) {
+       {BlasMatmulEntries(), FftEntries(), RandEntries(), SolverEntries(), SparseEntries()}) {
     all.insert(all.end(), part.entries, part.entries + part.count);
   }
   return all;

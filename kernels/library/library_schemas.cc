@@ -5,6 +5,7 @@
 
 #include "kernels/library/rand_schemas.h"
 #include "kernels/library/solver_schemas.h"
+#include "kernels/library/sparse_schemas.h"
 
 namespace weft::kernels {
 
@@ -13,6 +14,7 @@ std::vector<KernelSchema> LibrarySchemas() {
   all.push_back(BlasMatmulSchema());
   for (KernelSchema& schema : RandSchemas()) all.push_back(std::move(schema));
   for (KernelSchema& schema : SolverSchemas()) all.push_back(std::move(schema));
+  for (KernelSchema& schema : SparseSchemas()) all.push_back(std::move(schema));
   return all;
 }
 

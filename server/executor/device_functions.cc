@@ -8,6 +8,7 @@
 #include "server/executor/errors.h"
 #include "server/executor/library_arguments.h"
 #include "server/executor/solver_arguments.h"
+#include "server/executor/sparse_arguments.h"
 
 namespace weft::executor {
 namespace {
@@ -47,6 +48,12 @@ Prepared DeviceFunctions::ResolveLibrary(const build::LibraryRequest& request) {
         const cuda::Solver* solver,
         FindIn(&DeviceFunctions::solver_, {"cuSOLVER", "libcusolver", "WEFT_CUSOLVER"}));
     return Explained(request, PrepareSolution(request, *solver, *this));
+  }
+  if (absl::StartsWith(name, "sparse.")) {
+    WEFT_ASSIGN_OR_RETURN(
+        const cuda::Sparse* sparse,
+        FindIn(&DeviceFunctions::sparse_, {"cuSPARSE", "libcusparse", "WEFT_CUSPARSE"}));
+    return Explained(request, PrepareSparseProduct(request, *sparse, *this));
   }
   return WEFT_BUG("a call of a library has nothing that carries it out");
 }

@@ -13,6 +13,7 @@
 #include "cuda/fft.h"
 #include "cuda/random.h"
 #include "cuda/solver.h"
+#include "cuda/sparse.h"
 #include "graph/build/bindings.h"
 #include "server/executor/errors.h"
 #include "server/executor/module_store.h"
@@ -55,6 +56,7 @@ class DeviceFunctions final : public build::FunctionResolver {
   std::unique_ptr<const cuda::Fft> fft_ ABSL_GUARDED_BY(mutex_);
   std::unique_ptr<const cuda::RandomGenerator> random_ ABSL_GUARDED_BY(mutex_);
   std::unique_ptr<const cuda::Solver> solver_ ABSL_GUARDED_BY(mutex_);
+  std::unique_ptr<const cuda::Sparse> sparse_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace weft::executor

@@ -5,9 +5,11 @@
 #include <vector>
 
 #include "kernels/library/library_schemas.h"
+#include "kernels/library/sparse_schemas.h"
 #include "kernels/registry.h"
 #include "server/executor/library_arguments.h"
 #include "server/executor/solver_arguments.h"
+#include "server/executor/sparse_arguments.h"
 #include "tests/testing/status_matchers.h"
 #include "tests/unit/executor/test_device.h"
 
@@ -35,6 +37,16 @@ class DeviceFunctionsTest : public ::testing::Test {
           {"dst", Floats(pairs_)},
           {"direction", absl::string_view("inverse")}});
   }
+  // 3 rows of 2 columns with 5 nonzeros, times a vector.
+  void BindSparse() {
+    schema_ = kernels::Registry::Library().Find("sparse.spmv");
+    Bind({{"row_offsets", kernels::GivenBuffer{kernels::DType::kI32, four_, 16, 0, {}}},
+          {"columns", kernels::GivenBuffer{kernels::DType::kI32, five_, 20, 0, {}}},
+          {"values", kernels::GivenBuffer{kernels::DType::kF32, five_, 20, 0, {}}},
+          {"x", kernels::GivenBuffer{kernels::DType::kF32, two_, 8, 0, {}}},
+          {"y", kernels::GivenBuffer{kernels::DType::kF32, three_, 12, 0, {}}},
+          {"info", Info()}});
+  }
   void BindNormal() {
     schema_ = kernels::Registry::Library().Find("rand.normal");
     Bind({{"dst", Floats(pairs_)},
@@ -61,7 +73,8 @@ class DeviceFunctionsTest : public ::testing::Test {
 
   std::vector<uint64_t> a_ = {2, 3}, b_ = {3, 4}, d_ = {2, 4};
   const std::vector<uint64_t> pairs_ = {5, 2}, square_ = {3, 3}, tall_ = {5, 2}, two_ = {2},
-                              two_by_two_ = {2, 2}, one_ = {1};
+                              two_by_two_ = {2, 2}, one_ = {1}, three_ = {3}, four_ = {4},
+                              five_ = {5};
 
  private:
   kernels::GivenBuffer Info() const { return {kernels::DType::kI32, one_, 4, 0, {}}; }
@@ -118,6 +131,7 @@ TEST_F(DeviceFunctionsTest, AMissingLibraryFailsTheCallAndSaysWhatToInstall) {
   const MissingLibrary no_fft("WEFT_CUFFT");
   const MissingLibrary no_random("WEFT_CURAND");
   const MissingLibrary no_solver("WEFT_CUSOLVER");
+  const MissingLibrary no_sparse("WEFT_CUSPARSE");
   BindProduct();
   EXPECT_THAT(functions.ResolveLibrary(Request()),
               StatusIs(absl::StatusCode::kFailedPrecondition,
@@ -135,6 +149,10 @@ TEST_F(DeviceFunctionsTest, AMissingLibraryFailsTheCallAndSaysWhatToInstall) {
   EXPECT_THAT(functions.ResolveLibrary(Request()),
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        AllOf(HasSubstr("cuRAND"), HasSubstr("WEFT_CURAND"))));
+  BindSparse();
+  EXPECT_THAT(functions.ResolveLibrary(Request()),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       AllOf(HasSubstr("cuSPARSE"), HasSubstr("WEFT_CUSPARSE"))));
 }
 
 TEST_F(DeviceFunctionsTest, AProductHasTheJobsExtentsAndAddresses) {
@@ -164,6 +182,23 @@ TEST_F(DeviceFunctionsTest, ATransformHasTheJobsExtentsAndDirection) {
   EXPECT_EQ(transform.batch, 1u);
   EXPECT_EQ(transform.source, 256u);
   EXPECT_EQ(transform.destination, 512u);
+}
+
+TEST_F(DeviceFunctionsTest, ASparseProductReadsCopiesOfItsIndices) {
+  BindSparse();
+  const build::LibraryRequest request = Request();
+  const cuda::SparseProduct product = SparseProductOf(request);
+  EXPECT_EQ(product.rows, 3);
+  EXPECT_EQ(product.columns, 2);
+  EXPECT_EQ(product.nonzeros, 5);
+  EXPECT_EQ(product.values, 256u * (kernels::SparseArguments::kValues + 1));
+  EXPECT_EQ(product.result, 256u * (kernels::SparseArguments::kResult + 1));
+  const ByteRange workspace{request.workspace, request.workspace_bytes};
+  EXPECT_TRUE(workspace.contains({product.row_offsets, 16}));
+  EXPECT_TRUE(workspace.contains({product.column_indices, 20}));
+  EXPECT_TRUE(workspace.contains({product.workspace, product.workspace_bytes}));
+  EXPECT_LE(product.row_offsets + 16, product.column_indices);
+  EXPECT_LE(product.column_indices + 20, product.workspace);
 }
 
 TEST_F(DeviceFunctionsTest, RandomNumbersHaveTheJobsSeedAndDistribution) {

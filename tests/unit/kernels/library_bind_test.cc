@@ -249,6 +249,34 @@ TEST(RandBindTest, NormalNumbersAreMadeInPairs) {
   EXPECT_THAT(Bind(CallNamed("rand.uniform"), {{{"dst", Floats(five)}}}).violations, IsEmpty());
 }
 
+TEST(SparseBindTest, OffsetsAreOneMoreThanTheRows) {
+  const Shape three = {3}, five = {5}, two = {2}, one = {1};
+  const auto indices = [](const Shape& shape) { return Floats(shape, 0, DType::kI32); };
+  const auto bind = [&](const Shape& y) {
+    return Bind(CallNamed("sparse.spmv"), {{{"row_offsets", indices(three)},
+                                            {"columns", indices(five)},
+                                            {"values", Floats(five)},
+                                            {"x", Floats(two)},
+                                            {"y", Floats(y)},
+                                            {"info", indices(one)}}});
+  };
+  EXPECT_THAT(bind(two).violations, IsEmpty());
+  EXPECT_THAT(bind(three).violations, Refusal("row_offsets", "has extent 3 where rows+1 = 4"));
+}
+
+TEST(SparseBindTest, MoreIndicesThanAnI32CountsAreRefused) {
+  const Shape huge = {0x60000000}, offsets = {0x60000001}, one = {1};
+  const auto indices = [](const Shape& shape) { return Floats(shape, 0, DType::kI32); };
+  EXPECT_THAT(Bind(CallNamed("sparse.spmv"), {{{"row_offsets", indices(offsets)},
+                                               {"columns", indices(huge)},
+                                               {"values", Floats(huge)},
+                                               {"x", Floats(one)},
+                                               {"y", Floats(huge)},
+                                               {"info", indices(one)}}})
+                  .violations,
+              Refusal("nnz", "more indices than an i32 counts"));
+}
+
 TEST(LibraryRegistryTest, EveryCallNamesItsLibraryAndHasATwin) {
   for (const KernelSchema& schema : Registry::Library().schemas()) {
     EXPECT_TRUE(schema.library.has_value()) << schema.name;
