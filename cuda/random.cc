@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/synchronization/mutex.h"
 #include "base/status_macros.h"
+#include "cuda/stream.h"
 #include "cuda/toolkit_library.h"
 
 namespace weft::cuda {
@@ -88,8 +89,8 @@ absl::Status CheckRandom(curandStatus_t status, absl::string_view call) {
 }  // namespace
 
 struct RandomGenerator::Library {
-  explicit Library(const Context& made_in) : context(made_in.ref()) {}
-  const ContextRef context;
+  explicit Library(const Context& made_in) : context(made_in) {}
+  const Context& context;
   RandomFunctions functions;
 };
 
@@ -98,13 +99,15 @@ namespace {
 class NumbersCall final : public LibraryCall {
  public:
   NumbersCall(const ContextRef& context, const RandomFunctions& functions,
-              const RandomNumbers& numbers)
-      : context_(context), fns_(functions), numbers_(numbers) {}
+              const RandomNumbers& numbers, Stream own_stream)
+      : context_(context), fns_(functions), numbers_(numbers), own_stream_(std::move(own_stream)) {}
   NumbersCall(const NumbersCall&) = delete;
   NumbersCall& operator=(const NumbersCall&) = delete;
   ~NumbersCall() override {
     const ScopedContext current(context_);
-    if (generator_ != nullptr) fns_.curandDestroyGenerator(generator_);
+    if (generator_ == nullptr) return;
+    fns_.curandSetStream(generator_, own_stream_.handle());  // the last one may be gone
+    fns_.curandDestroyGenerator(generator_);
   }
 
   absl::Status Create() {
@@ -112,12 +115,15 @@ class NumbersCall final : public LibraryCall {
         CheckRandom(fns_.curandCreateGenerator(&generator_, CURAND_RNG_PSEUDO_PHILOX4_32_10),
                     "curandCreateGenerator"));
     WEFT_RETURN_IF_ERROR(
+        CheckRandom(fns_.curandSetStream(generator_, own_stream_.handle()), "curandSetStream"));
+    WEFT_RETURN_IF_ERROR(
         CheckRandom(fns_.curandSetGeneratorOrdering(generator_, CURAND_ORDERING_PSEUDO_LEGACY),
                     "curandSetGeneratorOrdering"));
     WEFT_RETURN_IF_ERROR(
         CheckRandom(fns_.curandSetPseudoRandomGeneratorSeed(generator_, numbers_.seed),
                     "curandSetPseudoRandomGeneratorSeed"));
-    return CheckRandom(fns_.curandGenerateSeeds(generator_), "curandGenerateSeeds");
+    WEFT_RETURN_IF_ERROR(CheckRandom(fns_.curandGenerateSeeds(generator_), "curandGenerateSeeds"));
+    return own_stream_.ref().Synchronize();
   }
 
   absl::Status Enqueue(const StreamRef& stream) const override {
@@ -165,6 +171,7 @@ class NumbersCall final : public LibraryCall {
   const ContextRef context_;
   const RandomFunctions& fns_;
   const RandomNumbers numbers_;
+  const Stream own_stream_;  // of the states' setup, which streams of jobs do not wait for
   curandGenerator_t generator_ = nullptr;
   mutable absl::Mutex mutex_;  // stream and offset are properties of the generator
 };
@@ -187,8 +194,10 @@ absl::StatusOr<std::unique_ptr<const RandomGenerator>> RandomGenerator::Load(
 
 absl::StatusOr<std::shared_ptr<const LibraryCall>> RandomGenerator::Prepare(
     const RandomNumbers& numbers) const {
-  WEFT_MAKE_CURRENT(library_->context);
-  auto call = std::make_shared<NumbersCall>(library_->context, library_->functions, numbers);
+  WEFT_MAKE_CURRENT(library_->context.ref());
+  WEFT_ASSIGN_OR_RETURN(Stream own_stream, Stream::Create(library_->context, {}));
+  auto call = std::make_shared<NumbersCall>(library_->context.ref(), library_->functions, numbers,
+                                            std::move(own_stream));
   WEFT_RETURN_IF_ERROR(call->Create());
   return call;
 }

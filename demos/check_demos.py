@@ -11,7 +11,7 @@ import os
 import sys
 
 import numpy as np
-from scipy import ndimage, sparse, stats
+from scipy import ndimage, signal, sparse, stats
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DATA = os.path.join(HERE, "data")
@@ -162,6 +162,21 @@ def check_library_sparse(folder):
             expect_close("sparse_c_info", load("c_info"), np.zeros(1), 0) +
             expect_close("sparse_bad_y", load("bad_y"), np.zeros(300), 0) +
             expect_close("sparse_bad_info", load("bad_info"), np.ones(1), 0))
+
+
+def correlated(images, filters, bias, pad, stride):
+    images = np.pad(images, ((0, 0), (0, 0), (pad, pad), (pad, pad)))
+    planes = [[sum(signal.correlate2d(image[c], kernel[c], "valid") for c in range(len(kernel)))[::stride, ::stride]
+               for kernel in filters] for image in images]
+    return np.array(planes) + bias[:, None, None]
+
+
+def check_library_dnn(folder):
+    load = lambda name: np.load(os.path.join(folder, f"dnn_{name}.npy")).astype(np.float64)
+    features = correlated(gray_photo()[None, None].astype(float), load("filters"), load("bias"), 2, 2)
+    halves = correlated(load("wide_x"), load("wide_filters"), load("wide_bias"), 1, 1)
+    return (expect_close("dnn_features", load("features"), np.maximum(features, 0), 0.02) +
+            expect_close("dnn_wide_y", load("wide_y"), halves, np.abs(halves).max() * 2 ** -11 + 1e-4))
 
 
 def philox_blocks(seed, blocks, upper):

@@ -34,6 +34,7 @@ constexpr weft_host_kernel HostCall(const char* name) {
 
 // The parts of the image's table, one a source file.
 HostEntries BlasMatmulEntries();
+HostEntries DnnEntries();
 HostEntries FftEntries();
 HostEntries RandEntries();
 HostEntries SolverEntries();

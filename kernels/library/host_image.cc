@@ -8,8 +8,8 @@ namespace {
 
 std::vector<weft_host_kernel> AllCalls() {
   std::vector<weft_host_kernel> all;
-  for (const HostEntries& part :
-       {BlasMatmulEntries(), FftEntries(), RandEntries(), SolverEntries(), SparseEntries()}) {
+  for (const HostEntries& part : {BlasMatmulEntries(), DnnEntries(), FftEntries(), RandEntries(),
+                                  SolverEntries(), SparseEntries()}) {
     all.insert(all.end(), part.entries, part.entries + part.count);
   }
   return all;

@@ -3,6 +3,7 @@
 #include <iterator>
 #include <utility>
 
+#include "kernels/library/dnn_schemas.h"
 #include "kernels/library/rand_schemas.h"
 #include "kernels/library/solver_schemas.h"
 #include "kernels/library/sparse_schemas.h"
@@ -12,6 +13,7 @@ namespace weft::kernels {
 std::vector<KernelSchema> LibrarySchemas() {
   std::vector<KernelSchema> all = FftSchemas();
   all.push_back(BlasMatmulSchema());
+  all.push_back(Conv2dForwardSchema());
   for (KernelSchema& schema : RandSchemas()) all.push_back(std::move(schema));
   for (KernelSchema& schema : SolverSchemas()) all.push_back(std::move(schema));
   for (KernelSchema& schema : SparseSchemas()) all.push_back(std::move(schema));

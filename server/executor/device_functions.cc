@@ -37,6 +37,11 @@ Prepared DeviceFunctions::ResolveLibrary(const build::LibraryRequest& request) {
     WEFT_ASSIGN_OR_RETURN(const cuda::Fft* fft, FindFft());
     return Explained(request, fft->Prepare(TransformOf(request)));
   }
+  if (name == "dnn.conv2d_forward") {
+    WEFT_ASSIGN_OR_RETURN(const cuda::Dnn* dnn,
+                          FindIn(&DeviceFunctions::dnn_, {"cuDNN", "libcudnn9", "WEFT_CUDNN"}));
+    return Explained(request, dnn->Prepare(ConvolutionOf(request)));
+  }
   if (absl::StartsWith(name, "rand.")) {
     WEFT_ASSIGN_OR_RETURN(
         const cuda::RandomGenerator* random,

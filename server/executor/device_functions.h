@@ -10,6 +10,7 @@
 #include "absl/synchronization/mutex.h"
 #include "cuda/blas_lt.h"
 #include "cuda/context.h"
+#include "cuda/dnn.h"
 #include "cuda/fft.h"
 #include "cuda/random.h"
 #include "cuda/solver.h"
@@ -54,6 +55,7 @@ class DeviceFunctions final : public build::FunctionResolver {
   absl::Mutex mutex_;
   std::unique_ptr<const cuda::BlasLt> blas_ ABSL_GUARDED_BY(mutex_);
   std::unique_ptr<const cuda::Fft> fft_ ABSL_GUARDED_BY(mutex_);
+  std::unique_ptr<const cuda::Dnn> dnn_ ABSL_GUARDED_BY(mutex_);
   std::unique_ptr<const cuda::RandomGenerator> random_ ABSL_GUARDED_BY(mutex_);
   std::unique_ptr<const cuda::Solver> solver_ ABSL_GUARDED_BY(mutex_);
   std::unique_ptr<const cuda::Sparse> sparse_ ABSL_GUARDED_BY(mutex_);

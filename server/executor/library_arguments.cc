@@ -1,5 +1,8 @@
 #include "server/executor/library_arguments.h"
 
+#include <utility>
+
+#include "kernels/library/dnn_schemas.h"
 #include "kernels/library/library_schemas.h"
 #include "kernels/library/rand_schemas.h"
 
@@ -117,6 +120,46 @@ cuda::FourierTransform TransformOf(const build::LibraryRequest& request) {
   transform.workspace = request.workspace;
   transform.workspace_bytes = request.workspace_bytes;
   return transform;
+}
+
+cuda::Convolution ConvolutionOf(const build::LibraryRequest& request) {
+  using A = kernels::Conv2dArguments;
+  const kernels::BoundCall& call = request.call;
+  // The schema keeps all of them below 2^31.
+  const auto extent = [&call](uint32_t argument) {
+    return static_cast<int32_t>(call.I64(argument));
+  };
+  cuda::Convolution convolution;
+  if (call.arguments[A::kX].dtype == kernels::DType::kF16) {
+    convolution.type = cuda::Convolution::Type::kF16;
+  }
+  if (static_cast<A::Activation>(call.Choice(A::kActivation)) == A::Activation::kRelu) {
+    convolution.activation = cuda::Convolution::Activation::kRelu;
+  }
+  const std::pair<int32_t cuda::Convolution::*, uint32_t> extents[] = {
+      {&cuda::Convolution::images, A::kImages},
+      {&cuda::Convolution::channels, A::kChannels},
+      {&cuda::Convolution::height, A::kHeight},
+      {&cuda::Convolution::width, A::kWidth},
+      {&cuda::Convolution::filters, A::kFilterCount},
+      {&cuda::Convolution::filter_height, A::kFilterHeight},
+      {&cuda::Convolution::filter_width, A::kFilterWidth},
+      {&cuda::Convolution::out_height, A::kOutHeight},
+      {&cuda::Convolution::out_width, A::kOutWidth},
+      {&cuda::Convolution::pad_h, A::kPadH},
+      {&cuda::Convolution::pad_w, A::kPadW},
+      {&cuda::Convolution::stride_h, A::kStrideH},
+      {&cuda::Convolution::stride_w, A::kStrideW},
+      {&cuda::Convolution::dilation_h, A::kDilationH},
+      {&cuda::Convolution::dilation_w, A::kDilationW}};
+  for (const auto& [member, argument] : extents) convolution.*member = extent(argument);
+  convolution.source = request.addresses[A::kX];
+  convolution.filter = request.addresses[A::kFilters];
+  convolution.bias = request.addresses[A::kBias];
+  convolution.destination = request.addresses[A::kY];
+  convolution.workspace = request.workspace;
+  convolution.workspace_bytes = request.workspace_bytes;
+  return convolution;
 }
 
 cuda::RandomNumbers NumbersOf(const build::LibraryRequest& request) {

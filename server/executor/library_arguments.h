@@ -4,6 +4,7 @@
 #pragma once
 
 #include "cuda/blas_lt.h"
+#include "cuda/dnn.h"
 #include "cuda/fft.h"
 #include "cuda/random.h"
 #include "graph/build/bindings.h"
@@ -14,6 +15,8 @@ namespace weft::executor {
 cuda::MatrixProduct ProductOf(const build::LibraryRequest& request);
 // REQUIRES: a request of one of the calls fft.*.
 cuda::FourierTransform TransformOf(const build::LibraryRequest& request);
+// REQUIRES: a request of dnn.conv2d_forward.
+cuda::Convolution ConvolutionOf(const build::LibraryRequest& request);
 // REQUIRES: a request of one of the calls rand.*.
 cuda::RandomNumbers NumbersOf(const build::LibraryRequest& request);
 

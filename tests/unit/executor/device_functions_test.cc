@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/library/dnn_schemas.h"
 #include "kernels/library/library_schemas.h"
 #include "kernels/library/sparse_schemas.h"
 #include "kernels/registry.h"
@@ -47,6 +48,16 @@ class DeviceFunctionsTest : public ::testing::Test {
           {"y", kernels::GivenBuffer{kernels::DType::kF32, three_, 12, 0, {}}},
           {"info", Info()}});
   }
+  // 5 rows of 2 under one filter of 3 × 1.
+  void BindConvolution() {
+    schema_ = kernels::Registry::Library().Find("dnn.conv2d_forward");
+    Bind({{"x", Tensor(image_)},
+          {"filters", Tensor(filter_)},
+          {"bias", kernels::GivenBuffer{kernels::DType::kF32, one_, 4, 0, {}}},
+          {"y", Tensor(places_)},
+          {"stride_w", kernels::Number(int64_t{2})},
+          {"activation", absl::string_view("relu")}});
+  }
   void BindNormal() {
     schema_ = kernels::Registry::Library().Find("rand.normal");
     Bind({{"dst", Floats(pairs_)},
@@ -74,12 +85,16 @@ class DeviceFunctionsTest : public ::testing::Test {
   std::vector<uint64_t> a_ = {2, 3}, b_ = {3, 4}, d_ = {2, 4};
   const std::vector<uint64_t> pairs_ = {5, 2}, square_ = {3, 3}, tall_ = {5, 2}, two_ = {2},
                               two_by_two_ = {2, 2}, one_ = {1}, three_ = {3}, four_ = {4},
-                              five_ = {5};
+                              five_ = {5}, image_ = {1, 1, 5, 2}, filter_ = {1, 1, 3, 1},
+                              places_ = {1, 1, 3, 1};
 
  private:
   kernels::GivenBuffer Info() const { return {kernels::DType::kI32, one_, 4, 0, {}}; }
   static kernels::GivenBuffer Floats(const std::vector<uint64_t>& shape) {
     return {kernels::DType::kF32, shape, shape[0] * shape[1] * 4, 0, {}};
+  }
+  static kernels::GivenBuffer Tensor(const std::vector<uint64_t>& shape) {
+    return {kernels::DType::kF32, shape, shape[0] * shape[1] * shape[2] * shape[3] * 4, 0, {}};
   }
   // The address of argument i is 256 (i + 1).
   void Bind(const std::vector<kernels::GivenArgument>& given) {
@@ -129,6 +144,7 @@ TEST_F(DeviceFunctionsTest, AMissingLibraryFailsTheCallAndSaysWhatToInstall) {
   DeviceFunctions functions(context, DeviceFunctions::Device::kGpu, modules);
   const MissingLibrary no_blas("WEFT_CUBLASLT");
   const MissingLibrary no_fft("WEFT_CUFFT");
+  const MissingLibrary no_dnn("WEFT_CUDNN");
   const MissingLibrary no_random("WEFT_CURAND");
   const MissingLibrary no_solver("WEFT_CUSOLVER");
   const MissingLibrary no_sparse("WEFT_CUSPARSE");
@@ -149,6 +165,10 @@ TEST_F(DeviceFunctionsTest, AMissingLibraryFailsTheCallAndSaysWhatToInstall) {
   EXPECT_THAT(functions.ResolveLibrary(Request()),
               StatusIs(absl::StatusCode::kFailedPrecondition,
                        AllOf(HasSubstr("cuRAND"), HasSubstr("WEFT_CURAND"))));
+  BindConvolution();
+  EXPECT_THAT(functions.ResolveLibrary(Request()),
+              StatusIs(absl::StatusCode::kFailedPrecondition,
+                       AllOf(HasSubstr("cuDNN"), HasSubstr("WEFT_CUDNN"))));
   BindSparse();
   EXPECT_THAT(functions.ResolveLibrary(Request()),
               StatusIs(absl::StatusCode::kFailedPrecondition,
@@ -182,6 +202,21 @@ TEST_F(DeviceFunctionsTest, ATransformHasTheJobsExtentsAndDirection) {
   EXPECT_EQ(transform.batch, 1u);
   EXPECT_EQ(transform.source, 256u);
   EXPECT_EQ(transform.destination, 512u);
+}
+
+TEST_F(DeviceFunctionsTest, AConvolutionHasTheJobsExtentsAndSteps) {
+  BindConvolution();
+  const cuda::Convolution convolution = ConvolutionOf(Request());
+  EXPECT_EQ(convolution.type, cuda::Convolution::Type::kF32);
+  EXPECT_EQ(convolution.activation, cuda::Convolution::Activation::kRelu);
+  EXPECT_EQ(convolution.height, 5);
+  EXPECT_EQ(convolution.width, 2);
+  EXPECT_EQ(convolution.filter_height, 3);
+  EXPECT_EQ(convolution.out_height, 3);
+  EXPECT_EQ(convolution.out_width, 1);
+  EXPECT_EQ(convolution.stride_h, 1);
+  EXPECT_EQ(convolution.stride_w, 2);
+  EXPECT_EQ(convolution.destination, 256u * (kernels::Conv2dArguments::kY + 1));
 }
 
 TEST_F(DeviceFunctionsTest, ASparseProductReadsCopiesOfItsIndices) {

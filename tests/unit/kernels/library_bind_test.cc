@@ -277,6 +277,30 @@ TEST(SparseBindTest, MoreIndicesThanAnI32CountsAreRefused) {
               Refusal("nnz", "more indices than an i32 counts"));
 }
 
+class ConvBindTest : public ::testing::Test {
+ protected:
+  BindResult BindWith(const Shape& y, std::vector<GivenArgument> others = {}) {
+    std::vector<GivenArgument> given = {{"x", Floats(x_)},
+                                        {"filters", Floats(filters_)},
+                                        {"bias", Floats(bias_)},
+                                        {"y", Floats(y)}};
+    given.insert(given.end(), others.begin(), others.end());
+    return Bind(CallNamed("dnn.conv2d_forward"), given);
+  }
+  const Shape x_ = {2, 3, 10, 8}, filters_ = {4, 3, 3, 3}, bias_ = {4};
+};
+
+TEST_F(ConvBindTest, TheResultHasAnElementForEachPlaceOfTheFilter) {
+  EXPECT_THAT(BindWith({2, 4, 8, 6}).violations, IsEmpty());
+  EXPECT_THAT(BindWith({2, 4, 10, 6}).violations, Refusal("p", "10 is not 8"));
+  EXPECT_THAT(BindWith({2, 4, 8, 8}).violations, Refusal("q", "8 is not 6"));
+}
+
+TEST_F(ConvBindTest, AFilterThatReachesOverTheImageIsRefused) {
+  EXPECT_THAT(BindWith({2, 4, 8, 1}, {{"dilation_w", Number(int64_t{4})}}).violations,
+              Refusal("s", "reaches over 9 elements, but x has 8"));
+}
+
 TEST(LibraryRegistryTest, EveryCallNamesItsLibraryAndHasATwin) {
   for (const KernelSchema& schema : Registry::Library().schemas()) {
     EXPECT_TRUE(schema.library.has_value()) << schema.name;
