@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/byte_range.h"
+#include "kernels/bind.h"
 #include "kernels/library/dnn_schemas.h"
 #include "kernels/library/schema_parts.h"
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <iterator>
+#include <type_traits>
 
 #include "kernels/builtin/philox.h"
 #include "kernels/library/host_call.h"
@@ -20,7 +21,7 @@ constexpr uint64_t kWordsOfAll = kSubsequences * kNumbersATurn;
 // The blocks that a thread makes a turn from.
 template <typename T>
 struct TurnBlocks {
-  static constexpr uint64_t kCount = sizeof(T) / sizeof(float);
+  static constexpr uint64_t kCount = std::is_same_v<T, double> ? 2 : 1;
   std::array<PhiloxBlock, kCount> blocks;
 };
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "kernels/bind.h"
 #include "kernels/library/rand_schemas.h"
 #include "kernels/library/schema_parts.h"
 
