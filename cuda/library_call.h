@@ -13,7 +13,9 @@ namespace weft::cuda {
 class LibraryCall {
  public:
   virtual ~LibraryCall() = default;
-  // Puts the work into the stream, which may be captured. Does not block.
+  // Puts the work into the stream. Where the call's schema says kCaptured the stream may be captured,
+  // and it does not block. Where it says kStreams it is called at every run by the thread that launches
+  // jobs, and may block that thread until all work in the stream before it, and its own, is done.
   // Errors: INTERNAL (the library refuses, with its own words).
   virtual absl::Status Enqueue(const StreamRef& stream) const = 0;
 };

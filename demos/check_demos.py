@@ -11,7 +11,7 @@ import os
 import sys
 
 import numpy as np
-from scipy import ndimage
+from scipy import ndimage, signal, sparse, stats
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DATA = os.path.join(HERE, "data")
@@ -124,7 +124,11 @@ def check_library_fft(folder):
             expect_close("photo_back", load("photo_back"), gray, 1e-3) +
             expect_spectrum("signals_fft", np.fft.ifft(signals) * signals.shape[1], 1e-15) +
             expect_spectrum("prime_fft", np.fft.rfft(load("prime")), 1e-6) +
-            expect_spectrum("volume_fft", np.fft.fftn(load_complex("volume")), 1e-6))
+            expect_spectrum("volume_fft", np.fft.fftn(load_complex("volume")), 1e-6) +
+            expect_spectrum("plane_fft", np.fft.fft2(load_complex("plane")), 1e-15) +
+            expect_close("prime_back", load("prime_back") / 1009, load("prime"), 1e-4) +
+            expect_spectrum("block_fft", np.fft.rfftn(load("block")), 1e-15) +
+            expect_close("block_back", load("block_back") / 900, load("block"), 1e-13))
 
 
 def check_own_textures(folder):
@@ -186,19 +190,94 @@ def check_expressions(folder):
             expect_close("expressions: guess", load("guess"), guess, 1e-12))
 
 
-def philox_words(seed, offset, count):
-    """Words offset … of Philox4x32-10 (Salmon et al., SC'11): counter = number of the block of four, key = seed."""
-    blocks = np.arange(offset // 4, (offset + count + 3) // 4, dtype=np.uint64)
+def check_library_solver(folder):
+    load = lambda name: np.load(os.path.join(folder, f"solver_{name}.npy")).astype(np.float64)
+    g, spd, a, b, tall = (load(name) for name in ("g", "spd", "a", "b", "tall"))
+    w, v = np.linalg.eigh(spd)
+    faults = [f"library_solver: {name}_info is {load(name + '_info')}, expected 0"
+              for name in ("lower", "x", "w", "wide", "tall") if load(name + "_info").any()]
+    faults += expect_close("solver_lower", np.tril(load("lower")), np.linalg.cholesky(spd), 2e-4)
+    faults += expect_close("solver_x", load("x"), np.linalg.solve(a, b), 1e-9)
+    faults += expect_close("solver_w", load("w"), w, 1e-3)
+    # A vector of either sign.
+    faults += expect_close("solver_v", np.abs(np.diag(load("v") @ v)), np.ones(40), 1e-3)
+    faults += expect_close("solver_v, orthonormal", load("v") @ load("v").T, np.eye(40), 1e-4)
+    for name, matrix, one in (("wide", g, 1e-4), ("tall", tall, 1e-12)):
+        u, s, vt = load(f"{name}_u"), load(f"{name}_s"), load(f"{name}_vt")
+        faults += expect_close(f"solver_{name}_s", s, np.linalg.svd(matrix, compute_uv=False), one)
+        faults += expect_close(f"solver_{name}: u s vt", u * s @ vt, matrix, one)
+        faults += expect_close(f"solver_{name}_u, orthonormal", u.T @ u, np.eye(s.size), one)
+        faults += expect_close(f"solver_{name}_vt, orthonormal", vt @ vt.T, np.eye(s.size), one)
+    return faults
+
+
+def check_library_sparse(folder):
+    load = lambda name: np.load(os.path.join(folder, f"sparse_{name}.npy"))
+    offsets, columns = (np.load(os.path.join(DATA, f"graph_{name}.npy")) for name in ("offsets", "columns"))
+    matrix = lambda values: sparse.csr_matrix((values.astype(np.float64), columns, offsets), shape=(300, 300))
+    return (expect_close("sparse_y", load("y"), matrix(load("values")) @ load("x").astype(np.float64), 1e-5) +
+            expect_close("sparse_c", load("c"), 0.5 * (matrix(load("weights")) @ load("b")), 1e-13) +
+            expect_close("sparse_y_info", load("y_info"), np.zeros(1), 0) +
+            expect_close("sparse_c_info", load("c_info"), np.zeros(1), 0) +
+            expect_close("sparse_bad_y", load("bad_y"), np.zeros(300), 0) +
+            expect_close("sparse_bad_info", load("bad_info"), np.ones(1), 0))
+
+
+def correlated(images, filters, bias, pad, stride):
+    images = np.pad(images, ((0, 0), (0, 0), (pad, pad), (pad, pad)))
+    planes = [[sum(signal.correlate2d(image[c], kernel[c], "valid") for c in range(len(kernel)))[::stride, ::stride]
+               for kernel in filters] for image in images]
+    return np.array(planes) + bias[:, None, None]
+
+
+def check_library_dnn(folder):
+    load = lambda name: np.load(os.path.join(folder, f"dnn_{name}.npy")).astype(np.float64)
+    features = correlated(gray_photo()[None, None].astype(float), load("filters"), load("bias"), 2, 2)
+    halves = correlated(load("wide_x"), load("wide_filters"), load("wide_bias"), 1, 1)
+    return (expect_close("dnn_features", load("features"), np.maximum(features, 0), 0.02) +
+            expect_close("dnn_wide_y", load("wide_y"), halves, np.abs(halves).max() * 2 ** -11 + 1e-4))
+
+
+def philox_blocks(seed, blocks, upper):
+    """Philox4x32-10 (Salmon et al., SC'11), four words a row: the counter is `blocks` and, above it, `upper`."""
     mask = np.uint64(0xffffffff)
     c0, c1 = blocks & mask, blocks >> np.uint64(32)
-    c2, c3 = np.zeros_like(blocks), np.zeros_like(blocks)
+    c2, c3 = upper & mask, upper >> np.uint64(32)
     k0, k1 = np.uint64(seed & 0xffffffff), np.uint64(seed >> 32)
     for _ in range(10):
         high, low = np.uint64(0xD2511F53) * c0, np.uint64(0xCD9E8D57) * c2
         c0, c1, c2, c3 = (low >> np.uint64(32)) ^ c1 ^ k0, low & mask, (high >> np.uint64(32)) ^ c3 ^ k1, high & mask
         k0, k1 = (k0 + np.uint64(0x9E3779B9)) & mask, (k1 + np.uint64(0xBB67AE85)) & mask
-    words = np.stack([c0, c1, c2, c3], axis=1).ravel()[offset % 4:]
-    return words[:count].astype(np.uint32)
+    return np.stack([c0, c1, c2, c3], axis=1).astype(np.uint32)
+
+
+def philox_words(seed, offset, count):
+    """Words offset … of the sequence whose counter is the number of the block of four."""
+    blocks = np.arange(offset // 4, (offset + count + 3) // 4, dtype=np.uint64)
+    return philox_blocks(seed, blocks, np.zeros_like(blocks)).ravel()[offset % 4:][:count]
+
+
+def check_library_rand(folder):
+    load = lambda name: np.load(os.path.join(folder, f"rand_{name}.npy"))
+    # cuRAND's legacy order: each of 65536 subsequences makes four numbers, then the next.
+    turns = np.arange(260, dtype=np.uint64)
+    first = philox_blocks(7, np.zeros_like(turns), turns)
+    second = philox_blocks(7, np.ones_like(turns), turns)
+    single = (first.ravel()[3:1003].astype(np.float32) / np.float32(2**32) + np.float32(2**-33)).astype(np.float32)
+    words = np.concatenate([first, second], axis=1).astype(np.uint64).reshape(-1, 2)[:1000]
+    double = (words[:, 0] ^ (words[:, 1] << np.uint64(21))).astype(np.float64) / 2**53 + 2**-54
+    faults = (expect_close("rand_uniform_f32", load("uniform_f32"), single, 0) +
+              expect_close("rand_uniform_f64", load("uniform_f64"), double, 0))
+    for name, distribution in (("normal_f32", stats.norm(1, 2)), ("normal_f64", stats.norm()),
+                               ("log_normal_f32", stats.lognorm(0.5))):
+        values = load(name).astype(np.float64)
+        if stats.kstest(values, distribution.cdf).pvalue < 1e-3:
+            faults.append(f"rand_{name}: not of its distribution")
+        for what, actual, expected, spread in (("mean", values.mean(), distribution.mean(), distribution.std()),
+                                               ("deviation", values.std(), distribution.std(), 2 * distribution.std())):
+            if abs(actual - expected) > 5 * spread / values.size**0.5:
+                faults.append(f"rand_{name}: {what} {actual}, expected {expected}")
+    return faults
 
 
 def check_builtins(folder):

@@ -31,7 +31,15 @@ absl::string_view KindOf(const Given& given) {
 constexpr size_t kMaxQuotedBytes = 64;
 
 uint64_t Taken(const Factor& factor, uint64_t extent) {
-  return factor.take == Factor::Take::kHalf ? extent / 2 + 1 : extent;
+  switch (factor.take) {
+    case Factor::Take::kHalf:
+      return extent / 2 + 1;
+    case Factor::Take::kPlusOne:
+      return extent + 1;
+    case Factor::Take::kValue:
+      break;
+  }
+  return extent;
 }
 
 // One call of Bind. A step that finds something wrong with an argument marks it unknown, and the

@@ -78,6 +78,7 @@ std::string Describe(const KernelSchema& schema, const Product& product) {
     if (factor.argument.has_value()) {
       out->append(schema.arguments[*factor.argument].name);
       if (factor.take == Factor::Take::kHalf) out->append("/2+1");
+      if (factor.take == Factor::Take::kPlusOne) out->append("+1");
     } else {
       absl::StrAppend(out, factor.constant);
     }

@@ -44,7 +44,8 @@ using Number = std::variant<int64_t, uint64_t, double>;
 struct Factor {
   enum class Take : uint8_t {
     kValue,
-    kHalf,  // value / 2 + 1: the complex numbers that the Fourier transform of so many reals has
+    kHalf,     // value / 2 + 1: the complex numbers that the Fourier transform of so many reals has
+    kPlusOne,  // value + 1: where so many rows start, and where the last ends
   };
   std::optional<uint32_t> argument;
   uint64_t constant = 1;

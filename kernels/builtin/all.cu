@@ -12,3 +12,4 @@
 #include "kernels/builtin/reduce.cu"
 #include "kernels/builtin/scan.cu"
 #include "kernels/builtin/spin.cu"
+#include "kernels/library/sparse_check.cu"

@@ -34,7 +34,11 @@ constexpr weft_host_kernel HostCall(const char* name) {
 
 // The parts of the image's table, one a source file.
 HostEntries BlasMatmulEntries();
+HostEntries DnnEntries();
 HostEntries FftEntries();
 HostEntries PrimEntries();
+HostEntries RandEntries();
+HostEntries SolverEntries();
+HostEntries SparseEntries();
 
 }  // namespace weft::kernels

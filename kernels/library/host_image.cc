@@ -8,7 +8,8 @@ namespace {
 
 std::vector<weft_host_kernel> AllCalls() {
   std::vector<weft_host_kernel> all;
-  for (const HostEntries& part : {BlasMatmulEntries(), FftEntries(), PrimEntries()}) {
+  for (const HostEntries& part : {BlasMatmulEntries(), DnnEntries(), FftEntries(), PrimEntries(),
+                                  RandEntries(), SolverEntries(), SparseEntries()}) {
     all.insert(all.end(), part.entries, part.entries + part.count);
   }
   return all;

@@ -7,6 +7,8 @@
 #include "kernels/image_store.h"
 #include "server/executor/errors.h"
 #include "server/executor/library_arguments.h"
+#include "server/executor/solver_arguments.h"
+#include "server/executor/sparse_arguments.h"
 
 namespace weft::executor {
 namespace {
@@ -38,6 +40,29 @@ Prepared DeviceFunctions::ResolveLibrary(const build::LibraryRequest& request) {
   if (absl::StartsWith(name, "prim.")) {
     WEFT_ASSIGN_OR_RETURN(const cuda::Prim* prim, FindPrim());
     return Explained(request, prim->Prepare(PrimRequestOf(request)));
+  }
+  if (name == "dnn.conv2d_forward") {
+    WEFT_ASSIGN_OR_RETURN(const cuda::Dnn* dnn,
+                          FindIn(&DeviceFunctions::dnn_, {"cuDNN", "libcudnn9", "WEFT_CUDNN"}));
+    return Explained(request, dnn->Prepare(ConvolutionOf(request)));
+  }
+  if (absl::StartsWith(name, "rand.")) {
+    WEFT_ASSIGN_OR_RETURN(
+        const cuda::RandomGenerator* random,
+        FindIn(&DeviceFunctions::random_, {"cuRAND", "libcurand", "WEFT_CURAND"}));
+    return Explained(request, random->Prepare(NumbersOf(request)));
+  }
+  if (absl::StartsWith(name, "solver.")) {
+    WEFT_ASSIGN_OR_RETURN(
+        const cuda::Solver* solver,
+        FindIn(&DeviceFunctions::solver_, {"cuSOLVER", "libcusolver", "WEFT_CUSOLVER"}));
+    return Explained(request, PrepareSolution(request, *solver, *this));
+  }
+  if (absl::StartsWith(name, "sparse.")) {
+    WEFT_ASSIGN_OR_RETURN(
+        const cuda::Sparse* sparse,
+        FindIn(&DeviceFunctions::sparse_, {"cuSPARSE", "libcusparse", "WEFT_CUSPARSE"}));
+    return Explained(request, PrepareSparseProduct(request, *sparse, *this));
   }
   return WEFT_BUG("a call of a library has nothing that carries it out");
 }
@@ -72,6 +97,18 @@ absl::StatusOr<const cuda::Prim*> DeviceFunctions::FindPrim() {
   if (!loaded.ok()) return PrimMissingError(loaded.status());
   prim_ = *std::move(loaded);
   return prim_.get();
+}
+
+template <typename Library>
+absl::StatusOr<const Library*> DeviceFunctions::FindIn(
+    std::unique_ptr<const Library> DeviceFunctions::*kept, const LibraryToInstall& library) {
+  const absl::MutexLock lock(&mutex_);
+  std::unique_ptr<const Library>& found = this->*kept;
+  if (found != nullptr) return found.get();
+  absl::StatusOr<std::unique_ptr<const Library>> loaded = Library::Load(context_);
+  if (!loaded.ok()) return LibraryMissingError(library, loaded.status());
+  found = *std::move(loaded);
+  return found.get();
 }
 
 absl::Status DeviceFunctions::LoadTwins() {

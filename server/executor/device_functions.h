@@ -10,9 +10,14 @@
 #include "absl/synchronization/mutex.h"
 #include "cuda/blas_lt.h"
 #include "cuda/context.h"
+#include "cuda/dnn.h"
 #include "cuda/fft.h"
 #include "cuda/prim.h"
+#include "cuda/random.h"
+#include "cuda/solver.h"
+#include "cuda/sparse.h"
 #include "graph/build/bindings.h"
+#include "server/executor/errors.h"
 #include "server/executor/module_store.h"
 
 namespace weft::executor {
@@ -40,6 +45,10 @@ class DeviceFunctions final : public build::FunctionResolver {
   absl::StatusOr<const cuda::BlasLt*> FindBlas();
   absl::StatusOr<const cuda::Fft*> FindFft();
   absl::StatusOr<const cuda::Prim*> FindPrim();
+  // The library in `kept`, loaded at the first call.
+  template <typename Library>
+  absl::StatusOr<const Library*> FindIn(std::unique_ptr<const Library> DeviceFunctions::*kept,
+                                        const LibraryToInstall& library);
   absl::Status LoadTwins();
 
   const cuda::Context& context_;
@@ -49,6 +58,10 @@ class DeviceFunctions final : public build::FunctionResolver {
   std::unique_ptr<const cuda::BlasLt> blas_ ABSL_GUARDED_BY(mutex_);
   std::unique_ptr<const cuda::Fft> fft_ ABSL_GUARDED_BY(mutex_);
   std::unique_ptr<const cuda::Prim> prim_ ABSL_GUARDED_BY(mutex_);
+  std::unique_ptr<const cuda::Dnn> dnn_ ABSL_GUARDED_BY(mutex_);
+  std::unique_ptr<const cuda::RandomGenerator> random_ ABSL_GUARDED_BY(mutex_);
+  std::unique_ptr<const cuda::Solver> solver_ ABSL_GUARDED_BY(mutex_);
+  std::unique_ptr<const cuda::Sparse> sparse_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace weft::executor

@@ -1,7 +1,11 @@
 #include "server/executor/library_arguments.h"
 
+#include <utility>
+
+#include "kernels/library/dnn_schemas.h"
 #include "kernels/library/library_schemas.h"
 #include "kernels/library/prim_schemas.h"
+#include "kernels/library/rand_schemas.h"
 
 namespace weft::executor {
 namespace {
@@ -201,6 +205,68 @@ cuda::PrimRequest PrimRequestOf(const build::LibraryRequest& request) {
   prepared.workspace = request.workspace;
   prepared.workspace_bytes = request.workspace_bytes;
   return prepared;
+}
+
+cuda::Convolution ConvolutionOf(const build::LibraryRequest& request) {
+  using A = kernels::Conv2dArguments;
+  const kernels::BoundCall& call = request.call;
+  // The schema keeps all of them below 2^31.
+  const auto extent = [&call](uint32_t argument) {
+    return static_cast<int32_t>(call.I64(argument));
+  };
+  cuda::Convolution convolution;
+  if (call.arguments[A::kX].dtype == kernels::DType::kF16) {
+    convolution.type = cuda::Convolution::Type::kF16;
+  }
+  if (static_cast<A::Activation>(call.Choice(A::kActivation)) == A::Activation::kRelu) {
+    convolution.activation = cuda::Convolution::Activation::kRelu;
+  }
+  const std::pair<int32_t cuda::Convolution::*, uint32_t> extents[] = {
+      {&cuda::Convolution::images, A::kImages},
+      {&cuda::Convolution::channels, A::kChannels},
+      {&cuda::Convolution::height, A::kHeight},
+      {&cuda::Convolution::width, A::kWidth},
+      {&cuda::Convolution::filters, A::kFilterCount},
+      {&cuda::Convolution::filter_height, A::kFilterHeight},
+      {&cuda::Convolution::filter_width, A::kFilterWidth},
+      {&cuda::Convolution::out_height, A::kOutHeight},
+      {&cuda::Convolution::out_width, A::kOutWidth},
+      {&cuda::Convolution::pad_h, A::kPadH},
+      {&cuda::Convolution::pad_w, A::kPadW},
+      {&cuda::Convolution::stride_h, A::kStrideH},
+      {&cuda::Convolution::stride_w, A::kStrideW},
+      {&cuda::Convolution::dilation_h, A::kDilationH},
+      {&cuda::Convolution::dilation_w, A::kDilationW}};
+  for (const auto& [member, argument] : extents) convolution.*member = extent(argument);
+  convolution.source = request.addresses[A::kX];
+  convolution.filter = request.addresses[A::kFilters];
+  convolution.bias = request.addresses[A::kBias];
+  convolution.destination = request.addresses[A::kY];
+  convolution.workspace = request.workspace;
+  convolution.workspace_bytes = request.workspace_bytes;
+  return convolution;
+}
+
+cuda::RandomNumbers NumbersOf(const build::LibraryRequest& request) {
+  using A = kernels::RandArguments;
+  const kernels::BoundCall& call = request.call;
+  cuda::RandomNumbers numbers;
+  if (request.schema.name == "rand.normal") numbers.kind = cuda::RandomNumbers::Kind::kNormal;
+  if (request.schema.name == "rand.log_normal") {
+    numbers.kind = cuda::RandomNumbers::Kind::kLogNormal;
+  }
+  if (call.arguments[A::kDst].dtype == kernels::DType::kF64) {
+    numbers.precision = cuda::RandomNumbers::Precision::kF64;
+  }
+  numbers.seed = call.arguments[A::kSeed].scalar.bits;
+  numbers.offset = static_cast<uint64_t>(call.I64(A::kOffset));
+  numbers.count = static_cast<uint64_t>(call.I64(A::kN));
+  if (numbers.kind != cuda::RandomNumbers::Kind::kUniform) {
+    numbers.mean = call.arguments[A::kMean].scalar.AsDouble();
+    numbers.deviation = call.arguments[A::kDeviation].scalar.AsDouble();
+  }
+  numbers.destination = request.addresses[A::kDst];
+  return numbers;
 }
 
 }  // namespace weft::executor

@@ -4,8 +4,10 @@
 #pragma once
 
 #include "cuda/blas_lt.h"
+#include "cuda/dnn.h"
 #include "cuda/fft.h"
 #include "cuda/prim.h"
+#include "cuda/random.h"
 #include "graph/build/bindings.h"
 
 namespace weft::executor {
@@ -16,5 +18,9 @@ cuda::MatrixProduct ProductOf(const build::LibraryRequest& request);
 cuda::FourierTransform TransformOf(const build::LibraryRequest& request);
 // REQUIRES: a request of one of the calls prim.*.
 cuda::PrimRequest PrimRequestOf(const build::LibraryRequest& request);
+// REQUIRES: a request of dnn.conv2d_forward.
+cuda::Convolution ConvolutionOf(const build::LibraryRequest& request);
+// REQUIRES: a request of one of the calls rand.*.
+cuda::RandomNumbers NumbersOf(const build::LibraryRequest& request);
 
 }  // namespace weft::executor

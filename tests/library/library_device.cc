@@ -152,8 +152,23 @@ absl::Status LibraryDevice::Make(const Placed& placed, Way way) {
   return stream.ref().Synchronize();
 }
 
+bool LibraryDevice::CanCapture(const std::string& call) const {
+  const kernels::KernelSchema* schema = kernels::Registry::Library().Find(call);
+  return is_cpu() || schema == nullptr ||
+         schema->library->recording == kernels::LibraryTraits::Recording::kCaptured;
+}
+
 absl::StatusOr<std::vector<double>> LibraryDevice::Run(const LibraryProblem& problem,
                                                        const std::string& output, Way way) {
+  WEFT_ASSIGN_OR_RETURN(const std::vector<std::vector<double>> all, RunAll(problem, way));
+  for (size_t i = 0; i < problem.operands.size(); ++i) {
+    if (problem.operands[i].name == output) return all[i];
+  }
+  return absl::NotFoundError(output);
+}
+
+absl::StatusOr<std::vector<std::vector<double>>> LibraryDevice::RunAll(
+    const LibraryProblem& problem, Way way) {
   const kernels::KernelSchema* schema = kernels::Registry::Library().Find(problem.call);
   if (schema == nullptr) return absl::NotFoundError(problem.call);
   const std::vector<kernels::GivenArgument> given = GivenOf(problem);
@@ -179,15 +194,15 @@ absl::StatusOr<std::vector<double>> LibraryDevice::Run(const LibraryProblem& pro
     WEFT_RETURN_IF_ERROR(cuda::CopyToDevice(context, address, bytes.data(), bytes.size()));
   }
   WEFT_RETURN_IF_ERROR(Make(placed, way));
+  std::vector<std::vector<double>> all;
   for (size_t i = 0; i < problem.operands.size(); ++i) {
     const Operand& operand = problem.operands[i];
-    if (operand.name != output) continue;
     std::string bytes(operand.values.size() * kernels::SizeOf(operand.dtype), '\0');
     WEFT_RETURN_IF_ERROR(
         cuda::CopyToHost(context, bytes.data(), memory.address() + offsets[i], bytes.size()));
-    return Decode(operand.dtype, bytes);
+    all.push_back(Decode(operand.dtype, bytes));
   }
-  return absl::NotFoundError(output);
+  return all;
 }
 
 }  // namespace weft::testing

@@ -52,6 +52,11 @@ class LibraryDevice {
   absl::StatusOr<std::vector<double>> Run(const LibraryProblem& problem, const std::string& output,
                                           Way way);
 
+  // The elements of every operand after the call, in the order of the problem.
+  absl::StatusOr<std::vector<std::vector<double>>> RunAll(const LibraryProblem& problem, Way way);
+
+  // Whether the call may be captured on this device.
+  bool CanCapture(const std::string& call) const;
   bool is_cpu() const { return environment_->info().is_cpu; }
 
  private:

@@ -219,6 +219,88 @@ TEST(FftBindTest, LargePrimesTakeMoreWorkspace) {
   EXPECT_EQ(workspace(prime), (uint64_t{16} << 20) + 1021 * 8 * 8);
 }
 
+TEST(SolverBindTest, SingularValuesAreAsManyAsTheSmallerExtent) {
+  const Shape a = {5, 2}, five = {5}, u = {5, 5}, vt = {5, 2}, one = {1};
+  const GivenBuffer info{DType::kI32, one, 4, 0, {}};
+  EXPECT_THAT(Bind(CallNamed("solver.svd"), {{{"a", Floats(a)},
+                                              {"s", Floats(five)},
+                                              {"u", Floats(u)},
+                                              {"vt", Floats(vt)},
+                                              {"info", info}}})
+                  .violations,
+              Refusal("k", "5 is not 2, the smaller of m and n"));
+}
+
+TEST(SolverBindTest, ExtentsWhoseProductDoesNotFitAreRefused) {
+  const Shape a = {3, 3}, one = {1};
+  const GivenBuffer info{DType::kI32, one, 4, 0, {}};
+  EXPECT_THAT(Bind(CallNamed("solver.cholesky"), {{{"a", Floats(a, 0, DType::kF64)},
+                                                   {"factor", Floats(a, 0, DType::kF64)},
+                                                   {"info", info},
+                                                   {"n", Number(int64_t{0x7fffffff})}}})
+                  .violations,
+              Refusal("a", "more bytes than 64 bits count"));
+}
+
+TEST(RandBindTest, NormalNumbersAreMadeInPairs) {
+  const Shape five = {5};
+  EXPECT_THAT(Bind(CallNamed("rand.normal"), {{{"dst", Floats(five)}}}).violations,
+              Refusal("n", "5 is odd"));
+  EXPECT_THAT(Bind(CallNamed("rand.uniform"), {{{"dst", Floats(five)}}}).violations, IsEmpty());
+}
+
+TEST(SparseBindTest, OffsetsAreOneMoreThanTheRows) {
+  const Shape three = {3}, five = {5}, two = {2}, one = {1};
+  const auto indices = [](const Shape& shape) { return Floats(shape, 0, DType::kI32); };
+  const auto bind = [&](const Shape& y) {
+    return Bind(CallNamed("sparse.spmv"), {{{"row_offsets", indices(three)},
+                                            {"columns", indices(five)},
+                                            {"values", Floats(five)},
+                                            {"x", Floats(two)},
+                                            {"y", Floats(y)},
+                                            {"info", indices(one)}}});
+  };
+  EXPECT_THAT(bind(two).violations, IsEmpty());
+  EXPECT_THAT(bind(three).violations, Refusal("row_offsets", "has extent 3 where rows+1 = 4"));
+}
+
+TEST(SparseBindTest, MoreIndicesThanAnI32CountsAreRefused) {
+  const Shape huge = {0x60000000}, offsets = {0x60000001}, one = {1};
+  const auto indices = [](const Shape& shape) { return Floats(shape, 0, DType::kI32); };
+  EXPECT_THAT(Bind(CallNamed("sparse.spmv"), {{{"row_offsets", indices(offsets)},
+                                               {"columns", indices(huge)},
+                                               {"values", Floats(huge)},
+                                               {"x", Floats(one)},
+                                               {"y", Floats(huge)},
+                                               {"info", indices(one)}}})
+                  .violations,
+              Refusal("nnz", "more indices than an i32 counts"));
+}
+
+class ConvBindTest : public ::testing::Test {
+ protected:
+  BindResult BindWith(const Shape& y, std::vector<GivenArgument> others = {}) {
+    std::vector<GivenArgument> given = {{"x", Floats(x_)},
+                                        {"filters", Floats(filters_)},
+                                        {"bias", Floats(bias_)},
+                                        {"y", Floats(y)}};
+    given.insert(given.end(), others.begin(), others.end());
+    return Bind(CallNamed("dnn.conv2d_forward"), given);
+  }
+  const Shape x_ = {2, 3, 10, 8}, filters_ = {4, 3, 3, 3}, bias_ = {4};
+};
+
+TEST_F(ConvBindTest, TheResultHasAnElementForEachPlaceOfTheFilter) {
+  EXPECT_THAT(BindWith({2, 4, 8, 6}).violations, IsEmpty());
+  EXPECT_THAT(BindWith({2, 4, 10, 6}).violations, Refusal("p", "10 is not 8"));
+  EXPECT_THAT(BindWith({2, 4, 8, 8}).violations, Refusal("q", "8 is not 6"));
+}
+
+TEST_F(ConvBindTest, AFilterThatReachesOverTheImageIsRefused) {
+  EXPECT_THAT(BindWith({2, 4, 8, 1}, {{"dilation_w", Number(int64_t{4})}}).violations,
+              Refusal("s", "reaches over 9 elements, but x has 8"));
+}
+
 TEST(LibraryRegistryTest, EveryCallNamesItsLibraryAndHasATwin) {
   for (const KernelSchema& schema : Registry::Library().schemas()) {
     EXPECT_TRUE(schema.library.has_value()) << schema.name;
