@@ -12,15 +12,6 @@
 namespace weft::plan {
 namespace {
 
-void EstimateCosts(const PlanState& state, LaunchChoice& choice) {
-  const Plan& plan = state.plan;
-  const auto operations = static_cast<double>(plan.counts.operations);
-  const double events = plan.event_edge_count();
-  choice.stream_launch_us = operations * kStreamOperationUs + 2 * events * kEventUs;
-  choice.instantiate_us = operations * kInstantiateNodeUs + events * kInstantiateEdgeUs;
-  choice.graph_launch_us = kGraphLaunchUs + plan.lane_count() * kGraphRootUs;
-}
-
 // Why no CUDA graph can hold the node; empty: one can.
 std::string WhyStreams(const ir::Node& node, const cuda::DeviceInfo& device) {
   if (std::holds_alternative<ir::PrefetchOp>(node.op) && !ir::IsNoOp(node.op)) {
@@ -36,13 +27,33 @@ std::string WhyStreams(const ir::Node& node, const cuda::DeviceInfo& device) {
                       ") waits for the device or allocates inside, which no graph can hold");
 }
 
-// The reason of the first node that no graph can hold; empty: there is none.
-std::string WhyStreams(const PlanState& state) {
+// The nodes that no graph can hold, and cut one into pieces.
+struct Cuts {
+  uint32_t nodes = 0;
+  std::string why;  // of the first
+};
+
+Cuts FindCuts(const PlanState& state) {
+  Cuts cuts;
   for (const ir::Node& node : state.graph.nodes) {
     std::string why = WhyStreams(node, state.device);
-    if (!why.empty()) return why;
+    if (!why.empty() && ++cuts.nodes == 1) cuts.why = std::move(why);
   }
-  return "";
+  return cuts;
+}
+
+void EstimateCosts(const PlanState& state, const Cuts& cuts, LaunchChoice& choice) {
+  const Plan& plan = state.plan;
+  const auto operations = static_cast<double>(plan.counts.operations);
+  const double events = plan.event_edge_count();
+  choice.stream_launch_us = operations * kStreamOperationUs + 2 * events * kEventUs;
+  choice.instantiate_us = operations * kInstantiateNodeUs + events * kInstantiateEdgeUs;
+  choice.graph_launch_us = (1 + cuts.nodes) * kGraphLaunchUs + plan.lane_count() * kGraphRootUs +
+                           cuts.nodes * kStreamOperationUs;
+}
+
+void AppendCuts(const Cuts& cuts, std::string& reason) {
+  if (cuts.nodes > 0) absl::StrAppend(&reason, "; it is cut where ", cuts.why);
 }
 
 }  // namespace
@@ -53,7 +64,8 @@ bool GraphCanHold(const ir::Node& node, const cuda::DeviceInfo& device) {
 
 absl::Status ChooseLaunch(PlanState& state) {
   LaunchChoice& choice = state.plan.launch;
-  EstimateCosts(state, choice);
+  const Cuts cuts = FindCuts(state);
+  EstimateCosts(state, cuts, choice);
   const double graph_once_us = choice.instantiate_us + choice.graph_launch_us;
   if (state.graph.options.timeline == ir::Timeline::kCollect) {
     choice.mode = LaunchMode::kStreams;
@@ -61,18 +73,28 @@ absl::Status ChooseLaunch(PlanState& state) {
     if (!state.graph.calls.empty()) {
       absl::StrAppend(&choice.reason, " (a node that runs graphs is a graph of its own)");
     }
-  } else if (std::string why = WhyStreams(state); !why.empty()) {
-    choice.mode = LaunchMode::kStreams;
-    choice.reason = std::move(why);
-  } else if (!state.graph.calls.empty()) {
+    return absl::OkStatus();
+  }
+  if (state.graph.calls.empty()) {
+    if (state.options.use == Use::kOnce && choice.stream_launch_us < graph_once_us) {
+      choice.mode = LaunchMode::kStreams;
+      choice.reason = absl::StrFormat(
+          "it runs once: about %.0f us through streams, %.0f us to instantiate and launch a graph",
+          choice.stream_launch_us, graph_once_us);
+      return absl::OkStatus();
+    }
+    if (cuts.nodes > 0 && choice.stream_launch_us <= choice.graph_launch_us) {
+      choice.mode = LaunchMode::kStreams;
+      choice.reason = absl::StrFormat(
+          "%s, and about %.0f us through streams are no more than a graph in pieces takes",
+          cuts.why, choice.stream_launch_us);
+      return absl::OkStatus();
+    }
+  }
+  if (!state.graph.calls.empty()) {
     choice.reason = state.graph.has_conditional
                         ? "it has a conditional node, which only graphs have"
                         : "it runs graphs of its own, which become a part of it";
-  } else if (state.options.use == Use::kOnce && choice.stream_launch_us < graph_once_us) {
-    choice.mode = LaunchMode::kStreams;
-    choice.reason = absl::StrFormat(
-        "it runs once: about %.0f us through streams, %.0f us to instantiate and launch a graph",
-        choice.stream_launch_us, graph_once_us);
   } else if (state.options.use == Use::kOnce) {
     choice.reason = "it runs once, and a graph is no slower even so";
   } else {
@@ -81,16 +103,17 @@ absl::Status ChooseLaunch(PlanState& state) {
         "after %.0f us to instantiate it once (through streams %.0f us)",
         choice.graph_launch_us, choice.instantiate_us, choice.stream_launch_us);
   }
+  AppendCuts(cuts, choice.reason);
   return absl::OkStatus();
 }
 
 absl::Status UseGraph(PlanState& state) {
   LaunchChoice& choice = state.plan.launch;
-  EstimateCosts(state, choice);
-  if (state.graph.options.timeline == ir::Timeline::kCollect || !WhyStreams(state).empty()) {
-    return ChooseLaunch(state);
-  }
+  const Cuts cuts = FindCuts(state);
+  EstimateCosts(state, cuts, choice);
+  if (state.graph.options.timeline == ir::Timeline::kCollect) return ChooseLaunch(state);
   choice.reason = "the choice is switched off";
+  AppendCuts(cuts, choice.reason);
   return absl::OkStatus();
 }
 

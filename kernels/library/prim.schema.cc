@@ -238,20 +238,20 @@ struct NamedPrimLayout {
   const char* name;
   PrimLayout layout;
 };
-using A = PrimAlgorithm;
+using P = PrimAlgorithm;
 constexpr std::nullopt_t kNone = std::nullopt;
 // Columns as in PrimLayout.
 const NamedPrimLayout kPrimLayouts[] = {
-    {"prim.sort", {A::kSort, 0, kNone, 1, kNone, kNone, 2, kNone, kNone, kNone, 3}},
-    {"prim.sort_by_key", {A::kSortByKey, 0, 1, 2, 3, kNone, 4, kNone, kNone, kNone, 5}},
-    {"prim.reduce", {A::kReduce, 0, kNone, 1, kNone, kNone, kNone, kNone, 2, kNone, 3}},
-    {"prim.reduce_by_key", {A::kReduceByKey, 0, 1, 2, 3, 4, kNone, kNone, 5, kNone, 6}},
-    {"prim.scan", {A::kScan, 0, kNone, 1, kNone, kNone, kNone, 2, 3, kNone, 4}},
-    {"prim.select", {A::kSelect, 0, 1, 2, kNone, 3, kNone, kNone, kNone, kNone, 4}},
-    {"prim.unique", {A::kUnique, 0, kNone, 1, kNone, 2, kNone, kNone, kNone, kNone, 3}},
+    {"prim.sort", {P::kSort, 0, kNone, 1, kNone, kNone, 2, kNone, kNone, kNone, 3}},
+    {"prim.sort_by_key", {P::kSortByKey, 0, 1, 2, 3, kNone, 4, kNone, kNone, kNone, 5}},
+    {"prim.reduce", {P::kReduce, 0, kNone, 1, kNone, kNone, kNone, kNone, 2, kNone, 3}},
+    {"prim.reduce_by_key", {P::kReduceByKey, 0, 1, 2, 3, 4, kNone, kNone, 5, kNone, 6}},
+    {"prim.scan", {P::kScan, 0, kNone, 1, kNone, kNone, kNone, 2, 3, kNone, 4}},
+    {"prim.select", {P::kSelect, 0, 1, 2, kNone, 3, kNone, kNone, kNone, kNone, 4}},
+    {"prim.unique", {P::kUnique, 0, kNone, 1, kNone, 2, kNone, kNone, kNone, kNone, 3}},
     {"prim.run_length_encode",
-     {A::kRunLengthEncode, 0, kNone, 1, 2, 3, kNone, kNone, kNone, kNone, 4}},
-    {"prim.histogram", {A::kHistogram, 0, kNone, 1, kNone, kNone, kNone, kNone, kNone, 2, 5}},
+     {P::kRunLengthEncode, 0, kNone, 1, 2, 3, kNone, kNone, kNone, kNone, 4}},
+    {"prim.histogram", {P::kHistogram, 0, kNone, 1, kNone, kNone, kNone, kNone, kNone, 2, 5}},
 };
 
 }  // namespace

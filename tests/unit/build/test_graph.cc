@@ -230,6 +230,25 @@ NodeIndex TestGraph::NoOp(uint32_t lane, Waits waits) {
   return Copy(nothing, nothing, lane, waits);
 }
 
+void TestGraph::Cut(const std::vector<Part>& parts) {
+  for (const Part& part : parts) {
+    const auto number = static_cast<uint32_t>(plan_.segments.size());
+    plan::Segment segment;
+    segment.kind = part.kind;
+    segment.nodes = {static_cast<uint32_t>(plan_.segment_nodes.size()),
+                     static_cast<uint32_t>(part.nodes.size())};
+    if (number > 0) {
+      segment.after = {static_cast<uint32_t>(plan_.segment_after.size()), 1};
+      plan_.segment_after.push_back(number - 1);
+    }
+    for (const NodeIndex node : part.nodes) {
+      plan_.nodes[node.value()].segment = number;
+      plan_.segment_nodes.push_back(node);
+    }
+    plan_.segments.push_back(segment);
+  }
+}
+
 const plan::Plan& TestGraph::plan() {
   plan_.lanes.clear();
   plan_.lane_nodes.clear();

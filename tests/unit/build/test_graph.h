@@ -56,6 +56,12 @@ class TestGraph {
   // Where the bytes of an upload or download lie in the staging area.
   uint64_t StagingOffset(NodeIndex node) const { return plan_.node(node).staging.offset; }
   const ir::Graph& graph() const { return graph_; }
+  // Cuts the plan behind the last node: the parts, which hold all nodes, run one after the other.
+  struct Part {
+    plan::Segment::Kind kind;
+    std::vector<NodeIndex> nodes;
+  };
+  void Cut(const std::vector<Part>& parts);
   // Makes the plan's arrays of lanes anew; call it after the last node.
   const plan::Plan& plan();
 

@@ -70,12 +70,16 @@ TEST_F(LibraryPlanTest, ACallThatNoGraphHoldsGoesThroughStreams) {
   EXPECT_THAT(plan.launch.reason, HasSubstr("node \"call\" calls fft.c2c_1d, whose library"));
 }
 
-TEST_F(LibraryPlanTest, SwitchingTheChoiceOffDoesNotPutItIntoAGraph) {
+TEST_F(LibraryPlanTest, SwitchingTheChoiceOffCutsTheGraphAtIt) {
   ForbidCapture();
   PlanOptions options;
   ASSERT_OK_AND_ASSIGN(options.passes, PassSwitches::Parse("-choose_launch"));
   ASSERT_OK_AND_ASSIGN(const Plan plan, PlanGraph(graph_, device_, options));
-  EXPECT_EQ(plan.launch.mode, LaunchMode::kStreams);
+  EXPECT_EQ(plan.launch.mode, LaunchMode::kGraph);
+  ASSERT_EQ(plan.segments.size(), 2u);
+  EXPECT_EQ(plan.segments[plan.nodes[0].segment].kind, Segment::Kind::kNodes);
+  EXPECT_EQ(plan.segments[plan.nodes[1].segment].kind, Segment::Kind::kIssued);
+  EXPECT_THAT(plan.launch.reason, HasSubstr("it is cut where node \"call\" calls fft.c2c_1d"));
 }
 
 TEST_F(LibraryPlanTest, OnACpuDeviceNoCallNeedsStreams) {

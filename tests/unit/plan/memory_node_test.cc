@@ -182,6 +182,17 @@ TEST(MemoryNodeOrderTest, APrefetchRunsTheJobThroughStreams) {
   EXPECT_THAT(with.plan.launch.reason, HasSubstr("move"));
 }
 
+TEST(MemoryNodeOrderTest, APrefetchInALongJobCutsItsGraph) {
+  std::string text = "buffers { name: 'm' shape: 8 managed {} } ";
+  for (int i = 0; i < 8; ++i) absl::StrAppend(&text, "nodes { fill { dst { buffer: 'm' } } } ");
+  absl::StrAppend(&text, "nodes { name: 'move' prefetch { view { buffer: 'm' } } }");
+  ASSERT_OK_AND_ASSIGN(const PlannedJob job, PlanText(text));
+  EXPECT_EQ(job.plan.launch.mode, LaunchMode::kGraph);
+  EXPECT_THAT(job.plan.launch.reason, HasSubstr("it is cut where"));
+  ASSERT_EQ(job.plan.segments.size(), 2u);
+  EXPECT_EQ(job.plan.segments[1].kind, Segment::Kind::kIssued);
+}
+
 TEST(MemoryNodeOrderTest, APrefetchOfNothingLeavesTheJobAGraph) {
   ASSERT_OK_AND_ASSIGN(const PlannedJob job, PlanText(R"(
       buffers { name: 'm' shape: 0 managed {} } nodes { prefetch { view { buffer: 'm' } } })"));
