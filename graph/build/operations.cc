@@ -189,9 +189,13 @@ class Resolver {
     return SharedMemoryError(op.entry, attributes.static_shared_bytes, bytes);
   }
 
-  absl::Status Add(const ir::CopyOp& op, const plan::PlannedNode&) {
+  absl::Status Add(const ir::CopyOp& op, const plan::PlannedNode& planned) {
     WEFT_ASSIGN_OR_RETURN(const CUdeviceptr destination, AddressOf(op.dst));
     WEFT_ASSIGN_OR_RETURN(const CUdeviceptr source, AddressOf(op.src));
+    if (planned.launches.count > 0) {
+      return AddLaunches(input_.plan.LaunchesOf(planned),
+                         AddWords({destination, source, op.src.range.size}));
+    }
     if (!op.box.has_value()) {
       list_.operations.emplace_back(cuda::MemcpyNode{destination, source, op.src.range.size});
       return absl::OkStatus();
@@ -309,10 +313,15 @@ class Resolver {
     WEFT_ASSIGN_OR_RETURN(operation.function, FunctionOf({symbol, {1, 1, 1}, {1, 1, 1}, 0}));
     operation.grid = {1, 1, 1};
     operation.block = {1, 1, 1};
-    operation.parameters = {static_cast<uint32_t>(list_.parameter_words.size()),
-                            static_cast<uint32_t>(words.size())};
-    list_.parameter_words.insert(list_.parameter_words.end(), words);
+    operation.parameters = AddWords(words);
     return operation;
+  }
+
+  ir::Slice AddWords(std::initializer_list<uint64_t> words) {
+    const ir::Slice added{static_cast<uint32_t>(list_.parameter_words.size()),
+                          static_cast<uint32_t>(words.size())};
+    list_.parameter_words.insert(list_.parameter_words.end(), words);
+    return added;
   }
 
   absl::Status AddRun(GraphRun run, absl::Span<const ir::GraphCall> calls,

@@ -1,8 +1,11 @@
 #include <algorithm>
 #include <cstdint>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "graph/ir/semaphores.h"
+#include "graph/plan/copy_launch.h"
 #include "graph/plan/pass_pipeline.h"
 
 namespace weft::plan {
@@ -47,7 +50,10 @@ class NodeLowering {
   void Lower(const ir::SymbolOp& op, PlannedNode& out) {
     if (std::holds_alternative<uint32_t>(op.source)) Stage(op.size_bytes, out);
   }
-  void Lower(const ir::CopyOp&, PlannedNode&) {}
+  void Lower(const ir::CopyOp& op, PlannedNode&) {
+    std::optional<kernels::PhaseLaunch> launch = CopyLaunch(state_.graph, op, state_.device);
+    if (launch.has_value()) plan_.launches.push_back(*std::move(launch));
+  }
   void Lower(const ir::FillOp&, PlannedNode&) {}
   void Lower(const ir::PrefetchOp&, PlannedNode&) {}
   void Lower(const ir::AdviseOp&, PlannedNode&) {}

@@ -1,5 +1,6 @@
 #include "kernels/builtin/arg.cu"
 #include "kernels/builtin/compact.cu"
+#include "kernels/builtin/copy_bytes.cu"
 #include "kernels/builtin/dot.cu"
 #include "kernels/builtin/elementwise.cu"
 #include "kernels/builtin/flow.cu"

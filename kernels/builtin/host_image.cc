@@ -11,7 +11,8 @@ std::vector<weft_host_kernel> AllEntries() {
   for (const HostEntries& part :
        {ElementwiseEntries(), ReduceEntries(), ScanEntries(), MatrixEntries(), ImageEntries(),
         HistogramEntries(), GatherEntries(), DotEntries(), LayernormEntries(), RandomEntries(),
-        ArgEntries(), SpinEntries(), FlowEntries(), CompactEntries()}) {
+        ArgEntries(), SpinEntries(), FlowEntries(), CompactEntries(),
+        CopyBytesEntries()}) {
     all.insert(all.end(), part.entries, part.entries + part.count);
   }
   return all;

@@ -13,6 +13,7 @@ HostEntries ImageEntries();
 HostEntries HistogramEntries();
 HostEntries GatherEntries();
 HostEntries CompactEntries();
+HostEntries CopyBytesEntries();
 HostEntries DotEntries();
 HostEntries LayernormEntries();
 HostEntries RandomEntries();

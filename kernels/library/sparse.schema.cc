@@ -18,8 +18,9 @@ constexpr int64_t kMaxSparseExtent = std::numeric_limits<int32_t>::max() - 1;
 
 constexpr char kSparseDoc[] =
     " The matrix is in CSR form: of row r the nonzeros row_offsets[r] to row_offsets[r+1]. Offsets "
-    "start at 0, never fall and end at nnz; columns, in any order in a row, are 0 to cols-1; equal "
-    "ones add up. All of them are checked on the device, in a copy that the library then reads: "
+    "start at 0, never fall and end at nnz (at most rows * cols); columns, in any order in a row, "
+    "are 0 to cols-1; equal ones add up. All of them are checked on the device, in a copy that the "
+    "library then reads: "
     "info "
     "is 0, or the place of the first one that is wrong, counted from 1, offsets before columns; "
     "the "
@@ -28,9 +29,17 @@ constexpr char kSparseDoc[] =
     "workspace on a GPU is a copy of the indices, 8 bytes a row and a nonzero, and 1 MiB.";
 
 std::vector<FieldViolation> CheckSparse(const KernelSchema&, const BoundCall& call) {
-  if (call.I64(S::kRows) + call.I64(S::kNonzeros) < kMaxSparseExtent) return {};
-  return {{"nnz", absl::StrCat(call.I64(S::kNonzeros), " and ", call.I64(S::kRows),
-                               " rows are more indices than an i32 counts")}};
+  const int64_t nonzeros = call.I64(S::kNonzeros);
+  const int64_t rows = call.I64(S::kRows);
+  if (rows + nonzeros >= kMaxSparseExtent) {
+    return {{"nnz",
+             absl::StrCat(nonzeros, " and ", rows, " rows are more indices than an i32 counts")}};
+  }
+  // cuSPARSE takes no more, even where equal indices would make sense of them. Both are below 2^31.
+  const int64_t elements = rows * call.I64(S::kColumnCount);
+  if (nonzeros <= elements) return {};
+  return {{"nnz", absl::StrCat(nonzeros, " are more than the ", elements,
+                               " elements of the matrix; add up those with equal indices")}};
 }
 
 std::optional<uint64_t> SparseBytes(const BoundCall& call) { return SparseWorkspaceOf(call).bytes; }

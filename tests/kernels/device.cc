@@ -144,6 +144,27 @@ absl::StatusOr<std::unique_ptr<Device>> Device::Create(cuda::DriverKind kind) {
                        std::move(stream), std::move(module)}));
 }
 
+absl::Status Device::Enqueue(const PhaseLaunch& launch, void* const* parameters) {
+  WEFT_ASSIGN_OR_RETURN(const cuda::Function function, parts_.module.GetFunction(launch.symbol));
+  return cuda::LaunchKernel(parts_.stream.ref(), {function,
+                                                  {launch.grid.x, launch.grid.y, launch.grid.z},
+                                                  {launch.block.x, launch.block.y, launch.block.z},
+                                                  launch.shared_bytes,
+                                                  parameters});
+}
+
+absl::StatusOr<std::vector<uint8_t>> Device::RunOver(std::vector<uint8_t> memory,
+                                                     const PhaseLaunch& launch,
+                                                     std::vector<uint64_t> words) {
+  std::vector<void*> parameters;
+  for (uint64_t& word : words) parameters.push_back(&word);
+  WEFT_RETURN_IF_ERROR(cuda::CopyToDevice(parts_.context, base(), memory.data(), memory.size()));
+  WEFT_RETURN_IF_ERROR(Enqueue(launch, parameters.data()));
+  WEFT_RETURN_IF_ERROR(parts_.stream.ref().Synchronize());
+  WEFT_RETURN_IF_ERROR(cuda::CopyToHost(parts_.context, memory.data(), base(), memory.size()));
+  return memory;
+}
+
 absl::Status Device::Launch(const Problem& problem, const BoundCall& call, const Layout& layout,
                             const std::vector<PhaseLaunch>& phases) {
   const uint64_t base = parts_.memory.address();
@@ -158,13 +179,7 @@ absl::Status Device::Launch(const Problem& problem, const BoundCall& call, const
                                                            base + layout.workspace.offset));
   const std::vector<void*> pointers = pack.Pointers();
   for (const PhaseLaunch& phase : phases) {
-    WEFT_ASSIGN_OR_RETURN(const cuda::Function function, parts_.module.GetFunction(phase.symbol));
-    WEFT_RETURN_IF_ERROR(
-        cuda::LaunchKernel(parts_.stream.ref(), {function,
-                                                 {phase.grid.x, phase.grid.y, phase.grid.z},
-                                                 {phase.block.x, phase.block.y, phase.block.z},
-                                                 phase.shared_bytes,
-                                                 pointers.data()}));
+    WEFT_RETURN_IF_ERROR(Enqueue(phase, pointers.data()));
   }
   return parts_.stream.ref().Synchronize();
 }

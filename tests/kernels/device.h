@@ -41,6 +41,13 @@ class Device {
   // Binds, plans, launches and waits. Errors: INVALID_ARGUMENT with the violations of the binding.
   absl::StatusOr<Outcome> Run(const Problem& problem, const Placement& placement);
 
+  // One launch over `memory`, which lies at base() meanwhile: its bytes afterwards. words: the
+  // parameters, each of 8 bytes.
+  absl::StatusOr<std::vector<uint8_t>> RunOver(std::vector<uint8_t> memory,
+                                               const PhaseLaunch& launch,
+                                               std::vector<uint64_t> words);
+  uint64_t base() const { return parts_.memory.address(); }
+
   const cuda::Module& module() const { return parts_.module; }
 
  private:
@@ -56,6 +63,7 @@ class Device {
   struct Layout;
 
   explicit Device(Parts parts) : parts_(std::move(parts)) {}
+  absl::Status Enqueue(const PhaseLaunch& launch, void* const* parameters);
   absl::Status Launch(const Problem& problem, const BoundCall& call, const Layout& layout,
                       const std::vector<PhaseLaunch>& phases);
 

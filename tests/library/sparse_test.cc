@@ -36,11 +36,12 @@ CsrMatrix RandomCsr(const SparseCase& c) {
   std::uniform_real_distribution<double> chance(0, 1);
   CsrMatrix matrix;
   for (uint64_t row = 0; row < c.rows; ++row) {
-    // One row in eight is empty; columns are in falling order, the last one twice.
+    // One row in eight is empty; columns are in falling order, those of the first row twice where
+    // the matrix has room for them.
     for (uint64_t column = c.columns; row % 8 != 7 && column-- > 0;) {
       if (chance(engine) >= c.filled) continue;
       matrix.columns.push_back(static_cast<double>(column));
-      if (row == 0) matrix.columns.push_back(static_cast<double>(column));
+      if (row == 0 && c.rows > 2) matrix.columns.push_back(static_cast<double>(column));
     }
     matrix.offsets.push_back(static_cast<double>(matrix.columns.size()));
   }

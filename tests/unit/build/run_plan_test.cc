@@ -57,6 +57,20 @@ TEST_P(RunPlanTest, NodesOfALaneRunInOrder) {
               testing::IsOkAndHolds(ElementsAre(30, 30, 30, 30)));
 }
 
+TEST_P(RunPlanTest, ACopyWithALaunchIsItsKernels) {
+  TestGraph graph;
+  const BufferIndex x = graph.Shared(3);
+  const BufferIndex y = graph.Shared(3);
+  graph.Kernel("slow_affine", x, 10, 1, 0);
+  graph.CopyByKernel(graph.Copy(x, y, 0));
+  graph.Kernel("affine", x, 0, 0, 0);
+  const Bindings bindings = device_->Bind(graph);
+  ASSERT_OK(device_->Write(bindings.buffers[0], {1, 2, 3}));
+  ASSERT_OK(Run(graph, bindings));
+  EXPECT_THAT(device_->Read(bindings.buffers[1], 3),
+              testing::IsOkAndHolds(ElementsAre(11, 21, 31)));
+}
+
 TEST_P(RunPlanTest, ALibraryCallRunsInItsPlace) {
   TestGraph graph;
   const BufferIndex x = graph.Shared(1);

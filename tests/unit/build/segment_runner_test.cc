@@ -1,4 +1,6 @@
 // Plans that are cut where no CUDA graph can hold a node.
+#include "graph/build/segment_runner.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,7 +8,6 @@
 #include <vector>
 
 #include "base/status_macros.h"
-#include "graph/build/segment_runner.h"
 #include "tests/testing/status_matchers.h"
 #include "tests/unit/build/test_device.h"
 #include "tests/unit/build/test_graph.h"

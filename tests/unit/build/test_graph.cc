@@ -161,6 +161,11 @@ NodeIndex TestGraph::Copy(BufferIndex source, BufferIndex destination, uint32_t 
   return Add("copy", ir::CopyOp{Whole(source), Whole(destination)}, lane, waits);
 }
 
+void TestGraph::CopyByKernel(NodeIndex copy) {
+  plan_.nodes[copy.value()].launches = {static_cast<uint32_t>(plan_.launches.size()), 1};
+  plan_.launches.push_back({"weft_copy_bytes", {1, 1, 1}, {1, 1, 1}, 0});
+}
+
 NodeIndex TestGraph::FillRows(BufferIndex buffer, uint32_t pattern, uint32_t width, uint32_t rows,
                               uint32_t pitch, uint32_t lane, Waits waits) {
   ir::FillOp op{Whole(buffer), pattern, 4};

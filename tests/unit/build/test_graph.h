@@ -35,6 +35,8 @@ class TestGraph {
   NodeIndex Fill(BufferIndex buffer, uint32_t pattern, uint32_t pattern_bytes, uint32_t lane,
                  Waits waits = {});
   NodeIndex Copy(BufferIndex source, BufferIndex destination, uint32_t lane, Waits waits = {});
+  // Has the copy carried out by a kernel, as large ones are planned on GPUs.
+  void CopyByKernel(NodeIndex copy);
   // `rows` rows of `width` elements, `pitch` elements apart; the copy packs them in `destination`.
   NodeIndex FillRows(BufferIndex buffer, uint32_t pattern, uint32_t width, uint32_t rows,
                      uint32_t pitch, uint32_t lane, Waits waits = {});

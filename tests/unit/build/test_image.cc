@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <cstring>
 #include <thread>
 
 #include "cuda/host/image_abi.h"
@@ -66,15 +67,21 @@ void ReadTexture(const weft_host_launch*, void* const* params) {
   BufferAt(params, 0)[0] = *reinterpret_cast<const int32_t*>(texture->texels);
   BufferAt(params, 0)[1] = static_cast<int32_t>(texture->width);
 }
+// As the built-in kernel of this name.
+void CopyBytes(const weft_host_launch*, void* const* params) {
+  std::memcpy(BufferAt(params, 0), BufferAt(params, 1), *static_cast<uint64_t*>(params[2]));
+}
+constexpr weft_host_param kCopyParams[] = {{0, 8}, {8, 8}, {16, 8}};
 constexpr weft_host_param kTextureParams[] = {{0, 8}, {8, 8}};
 constexpr weft_host_kernel kAllKernels[] = {
     kKernels[0],
     kKernels[1],
     kKernels[2],
     {"read_variable", Whole<ReadVariable>, kParams, 1, 0, 0},
-    {"read_texture", Whole<ReadTexture>, kTextureParams, 2, 0, 0}};
+    {"read_texture", Whole<ReadTexture>, kTextureParams, 2, 0, 0},
+    {"weft_copy_bytes", Whole<CopyBytes>, kCopyParams, 3, 0, 0}};
 const weft_host_global kGlobals[] = {{"variable", variable, sizeof variable}};
-const weft_host_image kImage = {WEFT_HOST_IMAGE_ABI, 5, kAllKernels, 1, kGlobals};
+const weft_host_image kImage = {WEFT_HOST_IMAGE_ABI, 6, kAllKernels, 1, kGlobals};
 
 }  // namespace
 

@@ -256,12 +256,27 @@ TEST(SparseBindTest, OffsetsAreOneMoreThanTheRows) {
     return Bind(CallNamed("sparse.spmv"), {{{"row_offsets", indices(three)},
                                             {"columns", indices(five)},
                                             {"values", Floats(five)},
-                                            {"x", Floats(two)},
+                                            {"x", Floats(three)},
                                             {"y", Floats(y)},
                                             {"info", indices(one)}}});
   };
   EXPECT_THAT(bind(two).violations, IsEmpty());
   EXPECT_THAT(bind(three).violations, Refusal("row_offsets", "has extent 3 where rows+1 = 4"));
+}
+
+TEST(SparseBindTest, NoMoreNonzerosThanElements) {
+  const Shape two = {2}, three = {3}, four = {4}, five = {5}, one = {1};
+  const auto indices = [](const Shape& shape) { return Floats(shape, 0, DType::kI32); };
+  const auto bind = [&](const Shape& nonzeros) {
+    return Bind(CallNamed("sparse.spmv"), {{{"row_offsets", indices(three)},
+                                            {"columns", indices(nonzeros)},
+                                            {"values", Floats(nonzeros)},
+                                            {"x", Floats(two)},
+                                            {"y", Floats(two)},
+                                            {"info", indices(one)}}});
+  };
+  EXPECT_THAT(bind(four).violations, IsEmpty());
+  EXPECT_THAT(bind(five).violations, Refusal("nnz", "5 are more than the 4 elements"));
 }
 
 TEST(SparseBindTest, MoreIndicesThanAnI32CountsAreRefused) {
