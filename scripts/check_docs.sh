@@ -14,7 +14,7 @@ status=0
 scripts/make_job_format.py "$build" >"$work/job-format.md"
 scripts/make_errors_doc.py >"$work/errors.md"
 scripts/make_cli_doc.py "$build" >"$work/cli.md"
-scripts/make_nodes_doc.py >"$work/nodes.md"
+scripts/make_nodes_doc.py "$build" >"$work/nodes.md"
 for page in job-format.md errors.md cli.md nodes.md; do
   if [ "${2:-}" = --write ]; then
     cp "$work/$page" "docs/$page"

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Writes docs/nodes.md to standard output from the records in docs/runs (scripts/record_nodes.py).
 
-    scripts/make_nodes_doc.py >docs/nodes.md
+    scripts/make_nodes_doc.py BUILD >docs/nodes.md
 """
 
 import json
 import os
+import subprocess
+import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 INTRO = """# Nodes: what was run where
@@ -16,6 +18,17 @@ all of whose outputs agreed with NumPy and SciPy (`demos/check_demos.py`), which
 every dtype, to a reference of its own by `weft_kernel_tests`, on both drivers; docs/gpu-runs.md has those runs.
 docs/job-format.md says what each one does.
 
+"""
+LIBRARIES = """
+## Library calls on a GPU
+
+A call is recorded into the job's CUDA graph, or the graph is cut there: the call is made to the launch's stream between two
+graphs (or all of the job goes through streams, where that takes little longer; `weft plan` shows it). `prefetch` nodes cut
+a graph as well, and so do `wait` nodes, behind which the job goes on when the value is there. On a CPU device a call is a
+kernel.
+
+| call | library | in the graph |
+|---|---|---|
 """
 
 
@@ -41,6 +54,12 @@ def main():
             jobs |= set(entry["passed"]) | set(entry["failed"])
             cells.append("passed" if not entry["failed"] else "FAILED: " + ", ".join(entry["failed"]))
         print(f"| {row} | " + " | ".join(cells) + " | " + ", ".join(sorted(jobs)) + " |")
+    print(LIBRARIES, end="")
+    weft = os.path.join(sys.argv[1], "bin", "weft")
+    listing = subprocess.run([weft, "kernels", "--json"], capture_output=True, check=True).stdout
+    for kernel in json.loads(listing)["kernels"]:
+        if kernel["library"]:
+            print(f"| {kernel['name']} | {kernel['library']} | {'cuts it' if kernel['cuts_graph'] else 'recorded'} |")
 
 
 if __name__ == "__main__":

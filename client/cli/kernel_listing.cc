@@ -83,7 +83,10 @@ v1::KernelSchema ToProto(const kernels::KernelSchema& schema) {
   proto.set_name(schema.name);
   proto.set_summary(schema.summary);
   proto.set_description(schema.doc);
-  if (schema.library.has_value()) proto.set_library(std::string(schema.library->library));
+  if (schema.library.has_value()) {
+    proto.set_library(std::string(schema.library->library));
+    proto.set_cuts_graph(schema.library->recording == kernels::LibraryTraits::Recording::kStreams);
+  }
   for (const kernels::ArgumentSchema& argument : schema.arguments) {
     v1::ArgumentSchema& out = *proto.add_arguments();
     out.set_name(argument.name);

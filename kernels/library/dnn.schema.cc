@@ -137,8 +137,8 @@ KernelSchema Conv2dForwardSchema() {
       "rounding to "
       "the type of y. y is (h + 2 pad_h - (r - 1) dilation_h - 1) / stride_h + 1 rows high, and as "
       "wide "
-      "likewise. Through streams on a GPU, where the call may block the thread that makes it; the "
-      "workspace there is the bytes of x, filters and y, and 16 MiB.";
+      "likewise. On a GPU outside of CUDA graphs, and the call may block the thread that makes it; "
+      "the workspace there is the bytes of x, filters and y, and 16 MiB.";
   schema.arguments = ConvArguments();
   schema.key = {SymbolKey::Kind::kDType, {C::kX}};
   schema.workspace.bytes = &ConvWorkspace;

@@ -15,9 +15,8 @@ constexpr char kRandSequence[] =
     "releases: 65536 subsequences take turns at making four numbers, of a word each (f64: of two). "
     "offset skips so many of them; with f64, an offset of 262144 or more skips half as many. The "
     "same "
-    "numbers at every run. Through streams on a GPU, where the call may block the thread that "
-    "makes "
-    "it; the generator there is some MiB of device memory outside of the plan.";
+    "numbers at every run. On a GPU outside of CUDA graphs, and the call may block the thread that "
+    "makes it; the generator there is some MiB of device memory outside of the plan.";
 
 std::vector<FieldViolation> CheckPairs(const KernelSchema&, const BoundCall& call) {
   const int64_t n = call.I64(RandArguments::kN);

@@ -144,7 +144,7 @@ KernelSchema SolverSchema(std::string name, std::string stem, Product work) {
 }
 
 constexpr char kSolverGpuDoc[] =
-    " Through streams on a GPU, where the call blocks the thread that makes it.";
+    " On a GPU outside of CUDA graphs, and the call blocks the thread that makes it.";
 
 KernelSchema CholeskySchema() {
   using A = CholeskyArguments;
