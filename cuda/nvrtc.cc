@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <nvrtc.h>
-#include <sys/stat.h>
 
 #include <cstdlib>
 #include <optional>
@@ -11,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "base/file_identity.h"
 #include "base/status_macros.h"
 
 namespace weft::cuda {
@@ -40,12 +40,9 @@ std::vector<std::string> Candidates() {
 
 // nullopt when there is no such file.
 std::optional<NvrtcFile> FileAt(const std::string& path) {
-  struct stat status = {};
-  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
-                                                         &std::free);
-  if (real == nullptr || ::stat(real.get(), &status) != 0) return std::nullopt;
-  return NvrtcFile{path, absl::StrCat(real.get(), " ", status.st_size, " ", status.st_mtim.tv_sec,
-                                      ".", status.st_mtim.tv_nsec)};
+  std::optional<std::string> identity = FileIdentity(path);
+  if (!identity.has_value()) return std::nullopt;
+  return NvrtcFile{path, *std::move(identity)};
 }
 
 // The file behind a library that the loader finds by its name alone.

@@ -18,6 +18,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "base/file_identity.h"
 #include "base/status_macros.h"
 #include "kernels/compile/child_program.h"
 #include "kernels/compile/host_source.h"
@@ -33,7 +34,6 @@ namespace {
 constexpr char kMainHeader[] = "kernels/compile/host/cuda_on_host.h";
 constexpr char kUnitFile[] = "weft_unit.cc";
 constexpr char kImageFile[] = "weft_image.so";
-constexpr absl::Duration kVersionTimeLimit = absl::Seconds(10);
 
 // Exceptions: a kernel has none, and a launch that fails unwinds its threads, which must not run handlers on the way.
 // Aliasing: CUDA code reads memory as what it likes. -z defs: a function that is nowhere is an error here, not when the
@@ -76,22 +76,6 @@ std::vector<std::string> CompilerEnvironment(const std::string& folder) {
   return {absl::StrCat("PATH=", VariableOr("PATH", "/usr/bin:/bin")),
           absl::StrCat("HOME=", VariableOr("HOME", "/")), absl::StrCat("TMPDIR=", folder),
           "LC_ALL=C"};
-}
-
-absl::StatusOr<std::string> VersionOf(const std::string& compiler) {
-  ProgramCommand command;
-  command.arguments = {compiler, "--version"};
-  command.folder = "/";
-  command.environment = CompilerEnvironment("/tmp");
-  command.time_limit = kVersionTimeLimit;
-  WEFT_ASSIGN_OR_RETURN(const ProgramResult result, RunProgram(command));
-  if (result.exit_status != 0) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(compiler, " --version failed (", result.exit_status,
-                     "): install a C++ compiler (Debian: "
-                     "apt-get install g++), or set WEFT_CXX to one"));
-  }
-  return std::string(result.output.substr(0, result.output.find('\n')));
 }
 
 // FNV-1a over the headers' names and bytes, in the order of their names.
@@ -200,10 +184,12 @@ absl::StatusOr<std::unique_ptr<HostCompiler>> HostCompiler::Create(const Setting
         absl::StrJoin(settings.header_folders, ", "),
         ". Reinstall Weft, or set WEFT_KERNEL_DIR to the folder whose host/ has them."));
   }
-  WEFT_ASSIGN_OR_RETURN(const std::string version, VersionOf(compiler->compiler_));
   WEFT_ASSIGN_OR_RETURN(const uint64_t hash, HashOfHeaders(compiler->header_folder_));
-  compiler->identity_ = absl::StrCat("host ", compiler->compiler_, " (", version, "), headers ",
-                                     absl::Hex(hash, absl::kZeroPad16));
+  // Not its version, which it takes a process to ask: that costs more than all else of a launch of
+  // code that is in the cache.
+  compiler->identity_ =
+      absl::StrCat("host ", FileIdentity(compiler->compiler_).value_or(compiler->compiler_),
+                   ", headers ", absl::Hex(hash, absl::kZeroPad16));
   return compiler;
 }
 

@@ -33,8 +33,8 @@ class HostCompiler final : public Compiler {
   // $WEFT_CXX alone when it is set, else c++, g++ and clang++; the folders host/ beside the images of ImageFolders().
   static Settings DefaultSettings();
 
-  // Runs the compiler once, for its version. Errors: FAILED_PRECONDITION when there is no compiler, with what to
-  // install; NOT_FOUND when the headers are missing, with the folders looked in.
+  // Runs no program. Errors: FAILED_PRECONDITION when there is no compiler, with what to install;
+  // NOT_FOUND when the headers are missing, with the folders looked in.
   static absl::StatusOr<std::unique_ptr<HostCompiler>> Create(const Settings& settings);
 
   // Also INVALID_ARGUMENT for what CheckOptions, CheckHeaderName and CheckEntry refuse, and for more shared memory than

@@ -127,7 +127,7 @@ TEST_F(HostCompilerTest, NothingIsLeftBehind) {
   }
 }
 
-TEST_F(HostCompilerTest, IdentityNamesCompilerVersionAndHeaders) {
+TEST_F(HostCompilerTest, IdentityNamesCompilerAndHeaders) {
   EXPECT_THAT(compiler_->Identity(), AllOf(HasSubstr("++"), HasSubstr("headers ")));
 }
 
