@@ -27,8 +27,24 @@ std::string KeyOf(const CudaSource& source, absl::string_view compiler_identity)
   return digest.Hex();
 }
 
+namespace {
+
+// Also has OpenSSL set itself up, which takes it some milliseconds: not at the first job's cost.
+std::string DigestOf(absl::string_view text) {
+  Digest digest;
+  digest.Add(text);
+  return digest.Hex();
+}
+
+}  // namespace
+
+CachingCompiler::CachingCompiler(std::unique_ptr<const Compiler> compiler, ImageCache cache)
+    : compiler_(std::move(compiler)),
+      cache_(std::move(cache)),
+      identity_(DigestOf(compiler_->Identity())) {}
+
 absl::StatusOr<CompiledModule> CachingCompiler::Compile(const CudaSource& source) const {
-  const std::string key = KeyOf(source, compiler_->Identity());
+  const std::string key = KeyOf(source, identity_);
   if (std::optional<CompiledModule> kept = cache_.Find(key);
       kept.has_value() && kept->symbols.size() == source.entries.size() + source.variables.size()) {
     return *std::move(kept);

@@ -11,8 +11,7 @@ namespace weft::kernels {
 
 class CachingCompiler final : public Compiler {
  public:
-  CachingCompiler(std::unique_ptr<const Compiler> compiler, ImageCache cache)
-      : compiler_(std::move(compiler)), cache_(std::move(cache)) {}
+  CachingCompiler(std::unique_ptr<const Compiler> compiler, ImageCache cache);
 
   absl::StatusOr<CompiledModule> Compile(const CudaSource& source) const override;
   std::string Identity() const override { return compiler_->Identity(); }
@@ -20,6 +19,7 @@ class CachingCompiler final : public Compiler {
  private:
   const std::unique_ptr<const Compiler> compiler_;
   const ImageCache cache_;
+  const std::string identity_;  // a digest of the compiler's
 };
 
 // Equal keys: the same text compiled in the same way for the same target.

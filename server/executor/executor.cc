@@ -101,6 +101,7 @@ absl::Status Executor::SetUp(DeviceEnvironment& device, Attachment attachment) {
       transfers_, TransferArea::Create(context, *memory_, std::move(attachment.transfer_area)));
   WEFT_ASSIGN_OR_RETURN(preparer_, GraphPreparer::Create(context, planned_for, device.functions(),
                                                          device.user_modules()));
+  device.user_modules().PrepareCompiler();
   WEFT_ASSIGN_OR_RETURN(std::unique_ptr<transport::RingServer> ring,
                         transport::RingServer::Attach(std::move(attachment.ring)));
   LaunchLoopOptions loop_options;

@@ -65,13 +65,18 @@ class UserModuleStore {
  public:
   using MakeCompiler = std::function<absl::StatusOr<std::unique_ptr<const kernels::Compiler>>()>;
 
-  // `make_compiler`: called when the first source comes; again at the next one when it failed.
+  // `make_compiler`: called by PrepareCompiler, or when the first source comes; again at the next one
+  // when it failed.
   // `device`: that of the context, for messages.
   UserModuleStore(const cuda::Context& context, const cuda::DeviceInfo& device,
                   MakeCompiler make_compiler)
       : context_(context), device_(device), make_compiler_(std::move(make_compiler)) {}
   UserModuleStore(const UserModuleStore&) = delete;
   UserModuleStore& operator=(const UserModuleStore&) = delete;
+
+  // Makes the compiler ready ahead of the first source, so that the launch of one whose code is in the
+  // cache does not wait for it. Whoever brings source where there is no compiler hears of it then.
+  void PrepareCompiler() { FindCompiler().status().IgnoreError(); }
 
   // The modules that `graph`, made from `job`, uses. One of which it sets variables is loaded for it
   // alone. Blocks while they are compiled.
