@@ -40,7 +40,7 @@ struct SharedRequest {
   absl::string_view reference;          // BufferDecl.shared: a name, or "#" and an id
   std::optional<kernels::DType> dtype;  // as declared; nullopt: left out
   absl::Span<const uint64_t> shape;     // as declared; empty: left out
-  uint32_t device = 0;                  // JobOptions.device
+  uint32_t device = 0;                  // as declared; left out: JobOptions.device
 };
 
 // An error becomes a violation of buffers[i].shared, with the error's text. When nothing else is
@@ -75,7 +75,7 @@ const cuda::DeviceInfo* FindDevice(uint32_t ordinal, const JobContext& context);
 // node has no uses) and good only for finding more faults.
 Graph FromProto(const v1::Job& job, const JobContext& context, Violations& violations);
 
-// Writes the data type and shape of every shared buffer into its declaration, so that
+// Writes data type, shape and device of every shared buffer into its declaration, so that
 // ResolveFromDeclaration gives the same graph from `job` without asking anyone. REQUIRES: `graph`
 // was made from `job`.
 void DescribeSharedBuffers(const Graph& graph, v1::Job& job);
