@@ -140,7 +140,7 @@ FieldViolation SharedOnOtherDevice(std::string field, absl::string_view buffer,
                                    uint32_t declared_device, uint32_t buffer_device) {
   return {std::move(field),
           absl::StrCat("buffer ", Quote(buffer), " is declared to be on device ", declared_device,
-                       ", but is on device ", buffer_device, "; say so, or leave it out")};
+                       ", but is on device ", buffer_device, "; correct it, or leave it out")};
 }
 
 FieldViolation DeviceOfUnshared(std::string field, absl::string_view buffer) {
