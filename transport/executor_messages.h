@@ -12,8 +12,8 @@
 //      │                                   │    is listening
 //      │                                   │
 //      │ kAllocation ────────────────────▶ │  before the reply of Allocate: 1 fd, the device memory
-//      │ ◀──────────────────────── kImport │  before the call of Import or MapPeer: 1 fd, the device
-//      │                                   │    memory
+//      │ ◀──────────────────────── kImport │  before the call of Import or MapPeer: 1 fd, the
+//      │                                   │    device memory
 //      │ kStaging ───────────────────────▶ │  before the reply of Prepare, when staging_bytes > 0:
 //      │                                   │    1 fd
 //      │                                   │
@@ -25,7 +25,8 @@
 // clang-format on
 //
 // weftd's own order of sending and calling is enough for kImport: the executor waits for the tag
-// that a call names, and those of one tag are all of the same memory. Messages of different tags may arrive in any order.
+// that a call names, and those of one tag are all of the same memory. Messages of different tags
+// may arrive in any order.
 #pragma once
 
 #include <cstdint>

@@ -115,8 +115,8 @@ struct Updater {
   }
 };
 
-// The kinds of memory that a node without a kernel moves bytes between, of which devices, and whether
-// in rows: the driver changes none of them in an executable.
+// The kinds of memory that a node without a kernel moves bytes between, of which devices, and
+// whether in rows: the driver changes none of them in an executable.
 struct MemoryOf {
   const ir::Graph& graph;
 

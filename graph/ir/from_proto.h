@@ -48,8 +48,9 @@ struct SharedRequest {
 using SharedBufferResolver = std::function<absl::StatusOr<SharedBuffer>(const SharedRequest&)>;
 
 // Takes every shared buffer to be what the job declares it to be (data_type and shape must be
-// there). For planning without a daemon, and for the executor, whose daemon wrote them into the job
-// (DescribeSharedBuffers). Ids are made from the references: equal references, equal ids.
+// there, and device where it is not the job's). For planning without a daemon, and for the
+// executor, whose daemon wrote them into the job (DescribeSharedBuffers). Ids are made from the
+// references: equal references, equal ids.
 absl::StatusOr<SharedBuffer> ResolveFromDeclaration(const SharedRequest& request);
 
 enum class UploadData : uint8_t {

@@ -6,10 +6,10 @@
 //      │                                    │              (AddUses … ReleaseUses)
 //      └──────────▶ Abandon ◀───────────────┘ session or executor gone meanwhile
 //
-// Removed buffers come out as RemovedBuffer, whose memory the caller has every executor free that has
-// mapped it (its own device's, and those of jobs that copy from it or to it); until
-// then their bytes count against the quota (ReleaseQuota). The descriptor kept here is what makes
-// the memory outlive its executor.
+// Removed buffers come out as RemovedBuffer, whose memory the caller has every executor free that
+// has mapped it (its own device's, and those of jobs that copy from it or to it); until then their
+// bytes count against the quota (ReleaseQuota). The descriptor kept here is what makes the memory
+// outlive its executor.
 //
 // Thread safety: all members may be called from any thread; none calls out.
 #pragma once
@@ -78,8 +78,8 @@ struct RemovedBuffer {
   std::vector<uint32_t> peers;  // other devices whose executors may have mapped it
 };
 
-// A committed buffer's memory, to be mapped by an executor: a new one of its device, at its address, or
-// one of another device, anywhere.
+// A committed buffer's memory, to be mapped by an executor: a new one of its device, at its
+// address, or one of another device, anywhere.
 struct ImportEntry {
   BufferId id;
   uint32_t device = 0;  // whose memory it is
@@ -134,8 +134,8 @@ class BufferRegistry {
   std::vector<ImportEntry> BeginImport(uint32_t device);
   bool Contains(BufferId id) const;
 
-  // The memory of a buffer for the executor of another device, `peer`. From now on the buffer's end is
-  // that executor's affair too (RemovedBuffer::peers). NOT_FOUND when the buffer is gone.
+  // The memory of a buffer for the executor of another device, `peer`. From now on the buffer's end
+  // is that executor's affair too (RemovedBuffer::peers). NOT_FOUND when the buffer is gone.
   absl::StatusOr<ImportEntry> ImportForPeer(BufferId id, uint32_t peer);
 
   struct Totals {

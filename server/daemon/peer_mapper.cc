@@ -38,8 +38,8 @@ void PeerMapper::Next(const std::shared_ptr<Call>& call) {
 void PeerMapper::OnMapped(const std::shared_ptr<Call>& call, const absl::Status& status) {
   if (!status.ok()) return std::move(call->done)(status);
   const BufferId buffer = call->compiled->peers[call->next];
-  // Its end may have come to the executor before the mapping did, and nobody would tell it again. (The
-  // job holds the buffer, but a cancelled one no longer does.)
+  // Its end may have come to the executor before the mapping did, and nobody would tell it again.
+  // (The job holds the buffer, but a cancelled one no longer does.)
   if (!registry_.Contains(buffer)) {
     call->client->Free(buffer, [](const absl::Status&) {});
     return std::move(call->done)(UnknownBufferError(FormatBufferId(buffer)));

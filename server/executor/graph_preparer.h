@@ -43,8 +43,8 @@ class GraphPreparer {
   // Code that the job brings along is compiled before, which can take seconds.
   // `memory_map`: says where that of other devices lies, which the job copies from or to.
   // Errors: those of UserModuleStore and of graph/build/errors.h; INTERNAL (the job does not pass
-  // checks that weftd made: a bug), INVALID_ARGUMENT (a buffer without a binding), NOT_FOUND (memory
-  // of another device that is not mapped), RESOURCE_EXHAUSTED, and what the driver says.
+  // checks that weftd made: a bug), INVALID_ARGUMENT (a buffer without a binding), NOT_FOUND
+  // (memory of another device that is not mapped), RESOURCE_EXHAUSTED, and what the driver says.
   absl::StatusOr<std::shared_ptr<PreparedGraph>> Prepare(const v1::PrepareRequest& request,
                                                          const MemoryMap& memory_map);
 

@@ -54,10 +54,11 @@ class MemoryMap {
   // Errors: ALREADY_EXISTS (tag, or the address is taken), and what the driver says of the fd.
   absl::Status Import(uint64_t tag, const ImportedMemory& memory);
 
-  // Makes memory of another device usable here, where the driver likes: no executor after this one needs
-  // to have it at the same address. Does nothing when the tag is mapped, also from another thread.
-  // Errors: FAILED_PRECONDITION (this device cannot reach that one's memory), and what the driver says
-  // of the fd.
+  // Makes memory of another device usable here, where the driver likes: no executor after this one
+  // needs to have it at the same address. Does nothing when the tag is mapped, also from another
+  // thread.
+  // Errors: FAILED_PRECONDITION (this device cannot reach that one's memory), and what the driver
+  // says of the fd.
   absl::Status MapPeer(uint64_t tag, const PeerMemory& memory);
 
   // Unmaps. REQUIRES: no launch in flight uses the memory (GraphStore::RetireUsersOf). NOT_FOUND.

@@ -1,5 +1,6 @@
-// Memory of one device in the copies of another, as executors make them: allocated through the context
-// of its device, exported as a descriptor, imported and mapped for the device whose stream copies.
+// Memory of one device in the copies of another, as executors make them: allocated through the
+// context of its device, exported as a descriptor, imported and mapped for the device whose stream
+// copies.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Copies between two devices of one server: jobs of one reach the buffers of the other, in order, and
-// keep them through the loss of either executor.
+// Copies between two devices of one server: jobs of one reach the buffers of the other, in order,
+// and keep them through the loss of either executor.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -2,8 +2,9 @@
 
 namespace weft::conformance {
 
-// Two devices for what goes from one to the other. Four workers on any machine, because the suite wants kernels that wait for each other; little
-// memory, because one test asks for more than there is.
+// Two devices for what goes from one to the other. Four workers on any machine, because the suite
+// wants kernels that wait for each other; little memory, because one test asks for more than there
+// is.
 DriverProfile HostProfile() {
   return {.name = "host",
           .kind = cuda::DriverKind::kHost,

@@ -1,5 +1,5 @@
-// Jobs of one device that copy from a buffer of another, as weftd sees them: what is mapped where, the
-// order between the devices, and the buffer's end.
+// Jobs of one device that copy from a buffer of another, as weftd sees them: what is mapped where,
+// the order between the devices, and the buffer's end.
 #include <utility>
 
 #include "tests/unit/daemon/daemon_parts.h"

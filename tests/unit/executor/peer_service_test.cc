@@ -1,5 +1,5 @@
-// Memory of another device through the private service: mapped, copied from and to by a prepared graph,
-// and freed.
+// Memory of another device through the private service: mapped, copied from and to by a prepared
+// graph, and freed.
 #include <sys/socket.h>
 
 #include <cstring>

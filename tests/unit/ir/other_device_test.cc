@@ -70,21 +70,21 @@ TEST_F(OtherDeviceTest, CopiesReadAndWriteThem) {
 }
 
 TEST_F(OtherDeviceTest, AllOtherNodesAreRefused) {
-  for (
-      const char* node :
-      {R"(fill { dst { buffer: "far" } })",
-       R"(kernel { kernel: "produce" args { name: "n" i64: 2 }
+  for (const char* node :
+       {R"(fill { dst { buffer: "far" } })",
+        R"(kernel { kernel: "produce" args { name: "n" i64: 2 }
                     args { name: "dst" view { buffer: "far" } } })",
-       R"(upload { dst { buffer: "far" } data: "12345678" })",
-       R"(download { src { buffer: "far" } })", R"(wait { semaphore { buffer: "far" } value: 1 })",
-       R"(signal { semaphore { buffer: "far" } value: 1 })",
-       R"(graph { graph: "g" bindings { parameter: "p" view { buffer: "far" } } })",
-       R"(conditional { kind: KIND_IF value { buffer: "far" size_bytes: 4 } bodies { graph: "g" } })",
-       R"(library { call: "prim.sort" args { name: "keys" view { buffer: "far" } } })",
-       R"(expression { text: "y = 1" args { name: "y" view { buffer: "far" } } })",
-       R"(prefetch { view { buffer: "far" } })", R"(advise { view { buffer: "far" } })",
-       R"(symbol { module: "m" symbol: "s" src { buffer: "far" } })",
-       R"(user_kernel { module: "m" entry: "k" params { view { buffer: "far" } }
+        R"(upload { dst { buffer: "far" } data: "12345678" })",
+        R"(download { src { buffer: "far" } })", R"(wait { semaphore { buffer: "far" } value: 1 })",
+        R"(signal { semaphore { buffer: "far" } value: 1 })",
+        R"(graph { graph: "g" bindings { parameter: "p" view { buffer: "far" } } })",
+        R"(conditional { kind: KIND_IF value { buffer: "far" size_bytes: 4 }
+                         bodies { graph: "g" } })",
+        R"(library { call: "prim.sort" args { name: "keys" view { buffer: "far" } } })",
+        R"(expression { text: "y = 1" args { name: "y" view { buffer: "far" } } })",
+        R"(prefetch { view { buffer: "far" } })", R"(advise { view { buffer: "far" } })",
+        R"(symbol { module: "m" symbol: "s" src { buffer: "far" } })",
+        R"(user_kernel { module: "m" entry: "k" params { view { buffer: "far" } }
                          launch { grid_x: 1 block_x: 1 } })"}) {
     EXPECT_THAT(
         CheckNode(node),
