@@ -236,6 +236,23 @@ TEST_F(PeerCopyTest, NoExecutorThatIsLostTakesBytesAlong) {
   EXPECT_EQ(RunCanary(), 0);
 }
 
+TEST_F(PeerCopyTest, AJobUnderWayGoesOnWithoutTheExecutorOfTheMemory) {
+  const client::Buffer near = Make("near", 0);
+  const client::Buffer far = Make("far", 1);
+  const std::vector<uint8_t> bytes = Numbers();
+  ASSERT_OK(far.Upload(std::as_bytes(std::span(bytes))));
+  v1::Job job = ParseJob(CopyJob("far", "near"));
+  const v1::Job spin = ParseJob(SpinJob(1'000'000'000));
+  *job.add_buffers() = spin.buffers(0);
+  *job.add_nodes() = spin.nodes(0);
+  job.mutable_nodes(0)->add_after("spin");
+  ASSERT_OK_AND_ASSIGN(const client::Job running, client_->Submit(std::move(job)));
+  AwaitStatus([](const v1::ServerStatus& now) { return now.jobs_running() == 1; });
+  ReplaceExecutor(1);
+  EXPECT_OK(running.Wait());
+  EXPECT_EQ(BytesOf(near), bytes);
+}
+
 TEST_F(PeerCopyTest, JobsOfBothDevicesTakeTurnsOnABuffer) {
   const client::Buffer far = Make("far", 1, v1::DATA_TYPE_F32, 1);
   float value = 1;
