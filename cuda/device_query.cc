@@ -135,4 +135,14 @@ absl::StatusOr<DeviceInfo> QueryDeviceInfo(const Driver& driver, int ordinal) {
   return info;
 }
 
+absl::StatusOr<bool> CanAccessPeer(const Driver& driver, int ordinal, int peer) {
+  CUdevice device = 0;
+  CUdevice other = 0;
+  WEFT_RETURN_IF_ERROR(WEFT_DRIVER_CALL(driver, cuDeviceGet, &device, ordinal));
+  WEFT_RETURN_IF_ERROR(WEFT_DRIVER_CALL(driver, cuDeviceGet, &other, peer));
+  int can_access = 0;
+  WEFT_RETURN_IF_ERROR(WEFT_DRIVER_CALL(driver, cuDeviceCanAccessPeer, &can_access, device, other));
+  return can_access != 0;
+}
+
 }  // namespace weft::cuda

@@ -14,4 +14,9 @@ absl::StatusOr<int> DeviceCount(const Driver& driver);
 // REQUIRES: InitializeDriver(driver) was OK. Errors: INVALID_ARGUMENT (no such device).
 absl::StatusOr<DeviceInfo> QueryDeviceInfo(const Driver& driver, int ordinal);
 
+// Whether work of device `ordinal` can reach the memory of device `peer`. A device is no peer of
+// its own. Needs no context. REQUIRES: InitializeDriver(driver) was OK.
+// Errors: INVALID_ARGUMENT (no such device).
+absl::StatusOr<bool> CanAccessPeer(const Driver& driver, int ordinal, int peer);
+
 }  // namespace weft::cuda

@@ -96,7 +96,7 @@ def cell(text):
 def print_message(block):
     if block.comment:
         print('\n'.join(block.comment) + '\n')
-    rows = fields(block.body, r'((?:repeated )?[\w.]+) (\w+) = \d+;')
+    rows = fields(block.body, r'((?:repeated |optional )?[\w.]+) (\w+) = \d+;')
     if rows:
         print('| field | type | meaning |\n|---|---|---|')
         for match, about, group in rows:

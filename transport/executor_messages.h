@@ -12,7 +12,8 @@
 //      │                                   │    is listening
 //      │                                   │
 //      │ kAllocation ────────────────────▶ │  before the reply of Allocate: 1 fd, the device memory
-//      │ ◀──────────────────────── kImport │  before the call of Import: 1 fd, the device memory
+//      │ ◀──────────────────────── kImport │  before the call of Import or MapPeer: 1 fd, the
+//      │                                   │    device memory
 //      │ kStaging ───────────────────────▶ │  before the reply of Prepare, when staging_bytes > 0:
 //      │                                   │    1 fd
 //      │                                   │
@@ -24,7 +25,8 @@
 // clang-format on
 //
 // weftd's own order of sending and calling is enough for kImport: the executor waits for the tag
-// that a call names. Messages of different tags may arrive in any order.
+// that a call names, and those of one tag are all of the same memory. Messages of different tags
+// may arrive in any order.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +38,7 @@ enum class ExecutorMessage : uint32_t {
   kAttach = 2,      // tag 0; fds: [0] ring, [1] transfer area (a sealed memfd of any size)
   kReady = 3,       // tag 0
   kAllocation = 4,  // tag: AllocateRequest.tag
-  kImport = 5,      // tag: ImportRequest.tag
+  kImport = 5,      // tag: ImportRequest.tag, MapPeerRequest.tag
   kStaging = 6,     // tag: PrepareRequest.graph_id
   kFault = 7,       // tag: id of the graph whose launch showed the fault; 0: none
 };

@@ -113,4 +113,14 @@ CUresult CUDAAPI cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, 
   });
 }
 
+// Every device reaches the memory of every other: it is one machine's. None is a peer of its own.
+CUresult CUDAAPI cuDeviceCanAccessPeer(int* can_access, CUdevice device, CUdevice peer) {
+  return Call(ApiFunction::k_cuDeviceCanAccessPeer, [&](Runtime& runtime) -> CUresult {
+    if (can_access == nullptr) return CUDA_ERROR_INVALID_VALUE;
+    if (!runtime.IsDevice(device) || !runtime.IsDevice(peer)) return CUDA_ERROR_INVALID_DEVICE;
+    *can_access = device != peer ? 1 : 0;
+    return CUDA_SUCCESS;
+  });
+}
+
 }  // extern "C"

@@ -115,24 +115,30 @@ struct Updater {
   }
 };
 
-// The kinds of memory that a node without a kernel moves bytes between, and whether in rows: the
-// driver changes neither in an executable.
+// The kinds of memory that a node without a kernel moves bytes between, of which devices, and
+// whether in rows: the driver changes none of them in an executable.
 struct MemoryOf {
   const ir::Graph& graph;
 
   uint32_t Kind(const ir::View& view) const {
     return static_cast<uint32_t>(graph.buffer(view.buffer).memory);
   }
-  uint32_t operator()(const ir::CopyOp& op) const {
-    return Kind(op.src) << 8 | Kind(op.dst) << 4 | uint32_t{op.box.has_value()};
+  // 0: the job's own.
+  uint64_t Device(const ir::View& view) const {
+    const ir::Buffer& buffer = graph.buffer(view.buffer);
+    return graph.IsElsewhere(buffer) ? buffer.shared->device + uint64_t{1} : 0;
   }
-  uint32_t operator()(const ir::FillOp& op) const {
-    return Kind(op.dst) << 4 | uint32_t{op.rows.has_value()};
+  uint64_t operator()(const ir::CopyOp& op) const {
+    return Device(op.src) << 32 | Device(op.dst) << 16 | Kind(op.src) << 8 | Kind(op.dst) << 4 |
+           uint64_t{op.box.has_value()};
   }
-  uint32_t operator()(const ir::UploadOp& op) const { return Kind(op.dst); }
-  uint32_t operator()(const ir::DownloadOp& op) const { return Kind(op.src); }
+  uint64_t operator()(const ir::FillOp& op) const {
+    return Kind(op.dst) << 4 | uint64_t{op.rows.has_value()};
+  }
+  uint64_t operator()(const ir::UploadOp& op) const { return Kind(op.dst); }
+  uint64_t operator()(const ir::DownloadOp& op) const { return Kind(op.src); }
   template <typename Other>
-  uint32_t operator()(const Other&) const {
+  uint64_t operator()(const Other&) const {
     return 0;
   }
 };

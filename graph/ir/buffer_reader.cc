@@ -63,6 +63,10 @@ class BufferReader {
     if (!ReadShape(i, decl, shape)) return false;
     if (!CheckStorage(i, decl)) return false;
     if (decl.storage_case() == v1::BufferDecl::kShared) return ReadShared(i, decl, dtype, shape);
+    if (decl.has_device()) {
+      violations_.Add(DeviceOfUnshared(FieldOf(i, "device"), decl.name()));
+      return false;
+    }
     if (shape.empty()) shape = {1};
     return ReadMemory(i, decl) && SetBytes(i, dtype.value_or(DType::kU8), std::move(shape));
   }
@@ -131,11 +135,12 @@ class BufferReader {
 
   bool ReadShared(uint32_t i, const v1::BufferDecl& decl, std::optional<DType> dtype,
                   std::vector<uint64_t>& shape) {
-    const SharedRequest request = {.buffer = decl.name(),
-                                   .reference = decl.shared(),
-                                   .dtype = dtype,
-                                   .shape = shape,
-                                   .device = graph_.options.device};
+    const SharedRequest request = {
+        .buffer = decl.name(),
+        .reference = decl.shared(),
+        .dtype = dtype,
+        .shape = shape,
+        .device = decl.has_device() ? decl.device() : graph_.options.device};
     absl::StatusOr<SharedBuffer> found =
         context_.resolver ? context_.resolver(request) : ResolveFromDeclaration(request);
     if (!found.ok()) {
@@ -144,9 +149,10 @@ class BufferReader {
                       found.status().code());
       return false;
     }
-    if (found->device != graph_.options.device) {
+    if (decl.has_device() && found->device != decl.device()) {
       violations_.Add(
-          SharedElsewhere(FieldOf(i, "shared"), decl.name(), found->device, graph_.options.device));
+          SharedOnOtherDevice(FieldOf(i, "device"), decl.name(), decl.device(), found->device));
+      return false;
     }
     if (!dtype.has_value() && shape.empty()) {
       shape = found->shape.empty() ? std::vector<uint64_t>{1} : found->shape;
@@ -160,7 +166,7 @@ class BufferReader {
           SharedTooSmall(FieldOf(i, "shape"), decl.name(), buffer.size_bytes, found->size_bytes));
       return false;
     }
-    buffer.shared = SharedStorage{found->id, found->size_bytes};
+    buffer.shared = SharedStorage{found->id, found->size_bytes, found->device};
     buffer.storage = first_of_.try_emplace(found->id, BufferIndex(i)).first->second;
     return true;
   }

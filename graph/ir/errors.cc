@@ -136,11 +136,18 @@ FieldViolation SharedTooSmall(std::string field, absl::string_view buffer, uint6
                        "out to take the buffer as it is")};
 }
 
-FieldViolation SharedElsewhere(std::string field, absl::string_view buffer, uint32_t buffer_device,
-                               uint32_t job_device) {
+FieldViolation SharedOnOtherDevice(std::string field, absl::string_view buffer,
+                                   uint32_t declared_device, uint32_t buffer_device) {
   return {std::move(field),
-          absl::StrCat("buffer ", Quote(buffer), " is on device ", buffer_device,
-                       ", but the job runs on device ", job_device, "; set options.device")};
+          absl::StrCat("buffer ", Quote(buffer), " is declared to be on device ", declared_device,
+                       ", but is on device ", buffer_device, "; correct it, or leave it out")};
+}
+
+FieldViolation DeviceOfUnshared(std::string field, absl::string_view buffer) {
+  return {std::move(field),
+          absl::StrCat("buffer ", Quote(buffer),
+                       " is of one run, on the device that the job runs on; leave "
+                       "it out, or make it shared")};
 }
 
 FieldViolation ManagedUnsupported(std::string field, absl::string_view buffer, uint32_t device) {
@@ -343,6 +350,16 @@ FieldViolation UnknownBuffer(const ViewPlace& view, absl::string_view name,
   return {view.Field("buffer"),
           WithNearest(absl::StrCat(view.Subject(), " names the unknown buffer ", Quote(name)),
                       nearest, "declare it in `buffers`")};
+}
+
+FieldViolation UsedElsewhere(const ViewPlace& view, absl::string_view buffer,
+                             uint32_t buffer_device, uint32_t job_device) {
+  return {
+      view.Field("buffer"),
+      absl::StrCat(view.Subject(), " uses buffer ", Quote(buffer), " of device ", buffer_device,
+                   ", but the job runs on device ", job_device,
+                   ": only copy nodes may use it from there; copy it to or from a buffer of the "
+                   "job's device, or set options.device")};
 }
 
 FieldViolation OutsideBuffer(const ViewPlace& view, absl::string_view buffer, ByteRange range,

@@ -81,8 +81,10 @@ FieldViolation SharedUnusable(std::string field, absl::string_view buffer,
                               absl::string_view reference, absl::string_view why);
 FieldViolation SharedTooSmall(std::string field, absl::string_view buffer, uint64_t declared_bytes,
                               uint64_t shared_bytes);
-FieldViolation SharedElsewhere(std::string field, absl::string_view buffer, uint32_t buffer_device,
-                               uint32_t job_device);
+FieldViolation SharedOnOtherDevice(std::string field, absl::string_view buffer,
+                                   uint32_t declared_device, uint32_t buffer_device);
+// A device is given for a buffer that is not shared.
+FieldViolation DeviceOfUnshared(std::string field, absl::string_view buffer);
 // On a device that cannot share managed memory with the host while it works.
 FieldViolation ManagedUnsupported(std::string field, absl::string_view buffer, uint32_t device);
 // Page-locked memory is the host's, which all jobs and programs share.
@@ -167,6 +169,9 @@ struct ViewPlace {
 FieldViolation NoView(const ViewPlace& view);
 FieldViolation UnknownBuffer(const ViewPlace& view, absl::string_view name,
                              absl::string_view nearest);
+// A shared buffer that lies on another device than the job's, in a node that is no copy.
+FieldViolation UsedElsewhere(const ViewPlace& view, absl::string_view buffer,
+                             uint32_t buffer_device, uint32_t job_device);
 FieldViolation OutsideBuffer(const ViewPlace& view, absl::string_view buffer, ByteRange range,
                              uint64_t buffer_bytes);
 FieldViolation BadViewShape(const ViewPlace& view, absl::string_view what);

@@ -134,6 +134,7 @@ void DescribeSharedBuffers(const Graph& graph, v1::Job& job) {
     if (!buffer.shared.has_value()) continue;
     v1::BufferDecl& decl = *job.mutable_buffers(static_cast<int>(i));
     decl.set_data_type(DataTypeOf(buffer.dtype));
+    decl.set_device(buffer.shared->device);
     decl.clear_shape();
     for (const uint64_t extent : buffer.shape) decl.add_shape(static_cast<int64_t>(extent));
   }

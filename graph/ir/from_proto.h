@@ -40,7 +40,7 @@ struct SharedRequest {
   absl::string_view reference;          // BufferDecl.shared: a name, or "#" and an id
   std::optional<kernels::DType> dtype;  // as declared; nullopt: left out
   absl::Span<const uint64_t> shape;     // as declared; empty: left out
-  uint32_t device = 0;                  // JobOptions.device
+  uint32_t device = 0;                  // as declared; left out: JobOptions.device
 };
 
 // An error becomes a violation of buffers[i].shared, with the error's text. When nothing else is
@@ -48,8 +48,9 @@ struct SharedRequest {
 using SharedBufferResolver = std::function<absl::StatusOr<SharedBuffer>(const SharedRequest&)>;
 
 // Takes every shared buffer to be what the job declares it to be (data_type and shape must be
-// there). For planning without a daemon, and for the executor, whose daemon wrote them into the job
-// (DescribeSharedBuffers). Ids are made from the references: equal references, equal ids.
+// there, and device where it is not the job's). For planning without a daemon, and for the
+// executor, whose daemon wrote them into the job (DescribeSharedBuffers). Ids are made from the
+// references: equal references, equal ids.
 absl::StatusOr<SharedBuffer> ResolveFromDeclaration(const SharedRequest& request);
 
 enum class UploadData : uint8_t {
@@ -75,7 +76,7 @@ const cuda::DeviceInfo* FindDevice(uint32_t ordinal, const JobContext& context);
 // node has no uses) and good only for finding more faults.
 Graph FromProto(const v1::Job& job, const JobContext& context, Violations& violations);
 
-// Writes the data type and shape of every shared buffer into its declaration, so that
+// Writes data type, shape and device of every shared buffer into its declaration, so that
 // ResolveFromDeclaration gives the same graph from `job` without asking anyone. REQUIRES: `graph`
 // was made from `job`.
 void DescribeSharedBuffers(const Graph& graph, v1::Job& job);

@@ -36,6 +36,7 @@ using kernels::Access;
 struct SharedStorage {
   BufferId id;
   uint64_t size_bytes = 0;  // of the whole shared buffer; Buffer::size_bytes may be less
+  uint32_t device = 0;      // that it lies on, which need not be the job's
   friend bool operator==(const SharedStorage&, const SharedStorage&) = default;
 };
 
@@ -296,6 +297,10 @@ struct Graph {
   bool is_job() const { return scope.empty(); }
   const Node& node(NodeIndex i) const { return nodes[i.value()]; }
   const Buffer& buffer(BufferIndex i) const { return buffers[i.value()]; }
+  // A shared buffer that does not lie on the device that the job runs on. Only copy nodes use such.
+  bool IsElsewhere(const Buffer& b) const {
+    return b.shared.has_value() && b.shared->device != options.device;
+  }
   uint32_t node_count() const { return static_cast<uint32_t>(nodes.size()); }
 
   absl::Span<const Use> UsesOf(const Node& node) const { return Part(uses, node.uses); }

@@ -52,21 +52,23 @@ bool TakesNoLocation(Advice advice) {
 }  // namespace
 
 std::optional<View> MemoryNodeReader::ReadView(absl::string_view part, bool is_given,
-                                               const v1::View& view) const {
+                                               const v1::View& view, Reach reach) const {
   const ViewPlace place = {place_, part, -1, {}};
   if (!is_given) {
     violations_.Add(NoView(place));
     return std::nullopt;
   }
-  const std::optional<ir::ReadView> read = views_.Read(place, view);
+  const std::optional<ir::ReadView> read = views_.Read(place, view, reach);
   return read.has_value() ? std::make_optional(read->view) : std::nullopt;
 }
 
 // ---- Copies -------------------------------------------------------------------------------------
 
 std::optional<CopyOp> MemoryNodeReader::Read(const v1::CopyNode& copy) const {
-  const std::optional<View> src = ReadView("copy.src", copy.has_src(), copy.src());
-  const std::optional<View> dst = ReadView("copy.dst", copy.has_dst(), copy.dst());
+  const std::optional<View> src =
+      ReadView("copy.src", copy.has_src(), copy.src(), Reach::kAnyDevice);
+  const std::optional<View> dst =
+      ReadView("copy.dst", copy.has_dst(), copy.dst(), Reach::kAnyDevice);
   if (!src.has_value() || !dst.has_value()) return std::nullopt;
   return copy.has_box() ? ReadBox(copy.box(), *src, *dst) : ReadWhole(*src, *dst);
 }

@@ -38,7 +38,8 @@ class MemoryNodeReader {
   std::optional<AdviseOp> Read(const v1::AdviseNode& advise) const;
 
  private:
-  std::optional<View> ReadView(absl::string_view part, bool is_given, const v1::View& view) const;
+  std::optional<View> ReadView(absl::string_view part, bool is_given, const v1::View& view,
+                               Reach reach = Reach::kOwnDevice) const;
   std::optional<View> ReadManaged(absl::string_view part, bool is_given,
                                   const v1::View& view) const;
   std::optional<Location> ReadLocation(absl::string_view part, int location) const;

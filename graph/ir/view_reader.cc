@@ -49,10 +49,16 @@ std::optional<uint64_t> ViewReader::ShapeBytes(const ViewPlace& place, const v1:
   return bytes;
 }
 
-std::optional<ReadView> ViewReader::Read(const ViewPlace& place, const v1::View& view) const {
+std::optional<ReadView> ViewReader::Read(const ViewPlace& place, const v1::View& view,
+                                         Reach reach) const {
   const std::optional<BufferIndex> index = FindBuffer(place, view);
   if (!index.has_value()) return std::nullopt;
   const Buffer& buffer = graph_.buffer(*index);
+  if (reach == Reach::kOwnDevice && graph_.IsElsewhere(buffer)) {
+    violations_.Add(
+        UsedElsewhere(place, buffer.name, buffer.shared->device, graph_.options.device));
+    return std::nullopt;
+  }
   ReadView result;
   result.dtype = buffer.dtype;
   const uint64_t offset = view.offset_bytes();

@@ -25,6 +25,12 @@ struct ReadView {
   std::vector<uint64_t> shape;
 };
 
+// Which buffers a node may use.
+enum class Reach : uint8_t {
+  kOwnDevice,  // not those that lie on another device than the job's
+  kAnyDevice,  // copies
+};
+
 class ViewReader {
  public:
   // The references must outlive the reader.
@@ -33,7 +39,8 @@ class ViewReader {
 
   // nullopt when something is wrong with it, which is then in the violations (or was, for its
   // buffer). Makes no text where all is well.
-  std::optional<ReadView> Read(const ViewPlace& place, const v1::View& view) const;
+  std::optional<ReadView> Read(const ViewPlace& place, const v1::View& view,
+                               Reach reach = Reach::kOwnDevice) const;
 
  private:
   std::optional<BufferIndex> FindBuffer(const ViewPlace& place, const v1::View& view) const;

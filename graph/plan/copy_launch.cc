@@ -12,7 +12,7 @@ constexpr uint64_t kMaxBlocks = 0x7fffffff;
 bool SuitsKernel(const ir::Graph& graph, const ir::View& view) {
   const ir::Buffer& buffer = graph.buffer(view.buffer);
   return buffer.memory == ir::MemoryKind::kDevice && !buffer.is_parameter &&
-         view.range.offset % kBytesPerThread == 0;
+         !graph.IsElsewhere(buffer) && view.range.offset % kBytesPerThread == 0;
 }
 
 }  // namespace

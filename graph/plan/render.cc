@@ -200,6 +200,18 @@ class Renderer {
                         Counted(runs.width_bytes, "byte"));
   }
 
+  // " from device 1 to device 2": of a copy, the devices that are not the job's.
+  std::string OtherDevices(const ir::Operation& op) const {
+    const auto* copy = std::get_if<ir::CopyOp>(&op);
+    if (copy == nullptr) return "";
+    std::string text;
+    const ir::Buffer& src = graph_.buffer(copy->src.buffer);
+    const ir::Buffer& dst = graph_.buffer(copy->dst.buffer);
+    if (graph_.IsElsewhere(src)) absl::StrAppend(&text, " from device ", src.shared->device);
+    if (graph_.IsElsewhere(dst)) absl::StrAppend(&text, " to device ", dst.shared->device);
+    return text;
+  }
+
   std::string Work(const ir::Node& node, const PlannedNode& planned) const {
     if (std::holds_alternative<ir::AdviseOp>(node.op)) {
       return "advise, done when the graph is prepared";
@@ -215,7 +227,9 @@ class Renderer {
       return absl::StrCat("symbol ", absl::CHexEscape(symbol->symbol), ", ",
                           Counted(symbol->size_bytes, "byte"));
     }
-    if (kernel.empty()) return absl::StrCat(ir::KindName(node.op), " of ", BytesOf(node));
+    if (kernel.empty()) {
+      return absl::StrCat(ir::KindName(node.op), " of ", BytesOf(node), OtherDevices(node.op));
+    }
     const auto* library = std::get_if<ir::LibraryOp>(&node.op);
     const absl::string_view kind = library != nullptr ? "call " : "kernel ";
     if (planned.launches.count == 0) {

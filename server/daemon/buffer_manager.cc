@@ -89,24 +89,46 @@ void BufferManager::FreeAll(const std::vector<RemovedBuffer>& removed) {
   for (const RemovedBuffer& buffer : removed) FreeMemory(buffer, [](const absl::Status&) {});
 }
 
+// The memory is the device's again once the last executor has unmapped it.
+struct BufferManager::FreeCall {
+  RemovedBuffer removed;
+  DoneStatus done;
+  std::atomic<size_t> left{0};
+};
+
 void BufferManager::FreeMemory(const RemovedBuffer& removed, DoneStatus done) {
   cache_.DropBuffer(removed.id);
-  absl::StatusOr<std::shared_ptr<ExecutorClient>> client = executors_.Find(removed.device);
-  if (!client.ok()) {
+  std::vector<uint32_t> devices = removed.peers;
+  devices.push_back(removed.device);
+  std::vector<std::shared_ptr<ExecutorClient>> clients;
+  for (const uint32_t device : devices) {
     // Without an executor nothing maps the memory; its last descriptor went with the record.
+    auto client = executors_.Find(device);
+    if (client.ok()) clients.push_back(*std::move(client));
+  }
+  if (clients.empty()) {
     registry_.ReleaseQuota(removed);
     return std::move(done)(absl::OkStatus());
   }
-  (*client)->Free(
-      removed.id, [this, removed, done = std::move(done)](const absl::Status& status) mutable {
-        registry_.ReleaseQuota(removed);
-        // The buffer is gone for its owner either way. A lost executor has freed it by ending.
-        if (!status.ok() && !absl::IsUnavailable(status) && !absl::IsNotFound(status)) {
-          log::Error("buffer memory not freed", {{"buffer", std::to_string(removed.id.value())},
-                                                 {"error", std::string(status.message())}});
-        }
-        std::move(done)(absl::OkStatus());
-      });
+  // Shared: the replies come on threads of all the clients.
+  auto call = std::make_shared<FreeCall>();
+  call->removed = removed;
+  call->done = std::move(done);
+  call->left = clients.size();
+  for (const auto& client : clients) {
+    client->Free(removed.id, [this, call](const absl::Status& status) { OnFreed(*call, status); });
+  }
+}
+
+void BufferManager::OnFreed(FreeCall& call, const absl::Status& status) {
+  // The buffer is gone for its owner either way. A lost executor has freed it by ending.
+  if (!status.ok() && !absl::IsUnavailable(status) && !absl::IsNotFound(status)) {
+    log::Error("buffer memory not freed", {{"buffer", std::to_string(call.removed.id.value())},
+                                           {"error", std::string(status.message())}});
+  }
+  if (--call.left > 0) return;
+  registry_.ReleaseQuota(call.removed);
+  std::move(call.done)(absl::OkStatus());
 }
 
 absl::StatusOr<std::shared_ptr<BufferTransfer>> BufferManager::Begin(

@@ -64,11 +64,13 @@ class BufferManager {
  private:
   friend class BufferTransfer;
   struct CreateCall;
+  struct FreeCall;
 
   void Allocate(std::unique_ptr<CreateCall> call);
   void RetryAllocate(std::unique_ptr<CreateCall> call, const absl::Status& error);
   void OnAllocated(std::unique_ptr<CreateCall> call, absl::StatusOr<DeviceMemory> memory);
   void FreeMemory(const RemovedBuffer& removed, DoneStatus done);
+  void OnFreed(FreeCall& call, const absl::Status& status);
   void FreeAll(const std::vector<RemovedBuffer>& removed);
 
   BufferRegistry& registry_;

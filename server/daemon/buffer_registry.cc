@@ -176,7 +176,7 @@ std::vector<RemovedBuffer> BufferRegistry::EndSession(SessionId session) {
 
 RemovedBuffer BufferRegistry::EraseLocked(Records::const_iterator it) {
   const Record& record = it->second;
-  const RemovedBuffer removed{record.info.id, record.info.spec.device, record.quota_bytes};
+  RemovedBuffer removed{record.info.id, record.info.spec.device, record.quota_bytes, record.peers};
   if (!record.info.spec.name.empty()) names_.erase(record.info.spec.name);
   records_.erase(it);
   return removed;
@@ -199,9 +199,23 @@ std::vector<ImportEntry> BufferRegistry::BeginImport(uint32_t device) {
   std::vector<ImportEntry> entries;
   for (const auto& [id, record] : records_) {
     if (record.info.spec.device != device || record.state == Record::State::kReserved) continue;
-    entries.push_back({id, record.info.address, record.info.allocated_bytes, record.fd});
+    entries.push_back({id, device, record.info.address, record.info.allocated_bytes, record.fd});
   }
   return entries;
+}
+
+absl::StatusOr<ImportEntry> BufferRegistry::ImportForPeer(BufferId id, uint32_t peer) {
+  absl::MutexLock lock(&mutex_);
+  const auto it = records_.find(id);
+  if (it == records_.end() || it->second.state == Record::State::kReserved) {
+    return UnknownBufferError(FormatBufferId(id));
+  }
+  Record& record = it->second;
+  if (std::find(record.peers.begin(), record.peers.end(), peer) == record.peers.end()) {
+    record.peers.push_back(peer);
+  }
+  return ImportEntry{id, record.info.spec.device, record.info.address, record.info.allocated_bytes,
+                     record.fd};
 }
 
 bool BufferRegistry::Contains(BufferId id) const {

@@ -6,9 +6,10 @@
 //      │                                    │              (AddUses … ReleaseUses)
 //      └──────────▶ Abandon ◀───────────────┘ session or executor gone meanwhile
 //
-// Removed buffers come out as RemovedBuffer, whose memory the caller has the executor free; until
-// then their bytes count against the quota (ReleaseQuota). The descriptor kept here is what makes
-// the memory outlive its executor.
+// Removed buffers come out as RemovedBuffer, whose memory the caller has every executor free that
+// has mapped it (its own device's, and those of jobs that copy from it or to it); until then their
+// bytes count against the quota (ReleaseQuota). The descriptor kept here is what makes the memory
+// outlive its executor.
 //
 // Thread safety: all members may be called from any thread; none calls out.
 #pragma once
@@ -74,11 +75,14 @@ struct RemovedBuffer {
   BufferId id;
   uint32_t device = 0;
   uint64_t quota_bytes = 0;
+  std::vector<uint32_t> peers;  // other devices whose executors may have mapped it
 };
 
-// A committed buffer's memory, to be mapped by a new executor.
+// A committed buffer's memory, to be mapped by an executor: a new one of its device, at its
+// address, or one of another device, anywhere.
 struct ImportEntry {
   BufferId id;
+  uint32_t device = 0;  // whose memory it is
   uint64_t address = 0;
   uint64_t allocated_bytes = 0;
   std::shared_ptr<const UniqueFd> fd;  // stays open though the buffer may be deleted meanwhile
@@ -130,6 +134,10 @@ class BufferRegistry {
   std::vector<ImportEntry> BeginImport(uint32_t device);
   bool Contains(BufferId id) const;
 
+  // The memory of a buffer for the executor of another device, `peer`. From now on the buffer's end
+  // is that executor's affair too (RemovedBuffer::peers). NOT_FOUND when the buffer is gone.
+  absl::StatusOr<ImportEntry> ImportForPeer(BufferId id, uint32_t peer);
+
   struct Totals {
     uint64_t count = 0;
     uint64_t allocated_bytes = 0;
@@ -143,6 +151,7 @@ class BufferRegistry {
     SessionId session;
     std::shared_ptr<const UniqueFd> fd;
     uint64_t quota_bytes = 0;
+    std::vector<uint32_t> peers;  // without duplicates
     enum class State { kReserved, kLive, kDoomed } state = State::kReserved;
   };
   struct Device {

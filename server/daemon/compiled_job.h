@@ -54,6 +54,7 @@ struct CompiledJob {
 
   std::vector<BufferUse> uses;      // of shared buffers, merged by buffer and access
   std::vector<BufferId> buffers;    // the shared buffers, sorted, each once
+  std::vector<BufferId> peers;      // of those, the ones that lie on another device
   std::vector<UploadSlot> uploads;  // in program order, as ir::TakeUploadBytes gives them
   // Index in `uploads` by name of the node; the keys are those names.
   absl::flat_hash_map<absl::string_view, uint32_t> upload_by_node;

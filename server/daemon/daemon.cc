@@ -111,7 +111,8 @@ struct Daemon::Parts {
   BufferRegistry buffers{
       {.max_buffers = config.max_buffers(), .max_device_bytes = config.max_buffer_bytes()}};
   ExecutorDirectory executors;
-  GraphCache cache{{.max_instances = config.max_prepared_graphs()}};
+  PeerMapper peers{buffers};
+  GraphCache cache{{.max_instances = config.max_prepared_graphs()}, peers};
   JobTable table{JobLimitsOf(config), Clock::Real()};
   JobOrder order;
   Scheduler scheduler{kMaxRunning};

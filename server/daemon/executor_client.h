@@ -79,6 +79,10 @@ class ExecutorClient {
   virtual void Allocate(BufferId buffer, uint64_t size_bytes, Done<DeviceMemory> done) = 0;
   // Maps memory of an earlier executor at its old address.
   virtual void Import(const ImportEntry& entry, DoneStatus done) = 0;
+  // Maps memory of another device; does nothing when it is mapped. FAILED_PRECONDITION: the device
+  // cannot reach it.
+  virtual void MapPeer(const ImportEntry& entry, DoneStatus done) = 0;
+  // Unmaps what Allocate, Import or MapPeer mapped. NOT_FOUND.
   virtual void Free(BufferId buffer, DoneStatus done) = 0;
 
   // Builds the graph of `request` (whose graph_id is ignored) as `graph`.

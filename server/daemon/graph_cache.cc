@@ -155,6 +155,15 @@ bool GraphCache::IsShortOfMemory(const CompiledJob& compiled, const ExecutorClie
 }
 
 void GraphCache::Prepare(Preparing call) {
+  const std::shared_ptr<const CompiledJob> compiled = call.compiled;
+  const std::shared_ptr<ExecutorClient> client = call.client;
+  peers_.Map(compiled, client, [this, call = std::move(call)](const absl::Status& mapped) mutable {
+    if (!mapped.ok()) return OnPrepareFailed(std::move(call), mapped);
+    PrepareMapped(std::move(call));
+  });
+}
+
+void GraphCache::PrepareMapped(Preparing call) {
   GraphId graph;
   {
     absl::MutexLock lock(&mutex_);

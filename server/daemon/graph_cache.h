@@ -31,6 +31,7 @@
 #include "graph/ir/fingerprint.h"
 #include "server/daemon/compiled_job.h"
 #include "server/daemon/executor_client.h"
+#include "server/daemon/peer_mapper.h"
 
 namespace weft::daemon {
 
@@ -93,7 +94,8 @@ class GraphCache {
  public:
   using Acquired = absl::AnyInvocable<void(absl::StatusOr<GraphLease>) &&>;
 
-  explicit GraphCache(const GraphCacheLimits& limits) : limits_(limits) {}
+  // REQUIRES: `peers` outlives this.
+  GraphCache(const GraphCacheLimits& limits, PeerMapper& peers) : limits_(limits), peers_(peers) {}
   // REQUIRES: no lease and no Acquire is left.
   ~GraphCache() = default;
 
@@ -158,7 +160,9 @@ class GraphCache {
   bool IsShortOfMemory(const CompiledJob& compiled, const ExecutorClient& client) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
+  // Once the memory of other devices is mapped.
   void Prepare(Preparing call);
+  void PrepareMapped(Preparing call);
   void OnPrepared(Preparing call, GraphId graph, absl::StatusOr<PreparedGraph> prepared);
   void OnPrepareFailed(Preparing call, const absl::Status& error);
   // Keeps a call that found no memory until a lease of its client comes back, or tries again when
@@ -168,6 +172,7 @@ class GraphCache {
   void Return(std::unique_ptr<GraphInstance> instance);
 
   const GraphCacheLimits limits_;
+  PeerMapper& peers_;
   mutable absl::Mutex mutex_;
   Entries entries_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<ir::Fingerprint, Entries::iterator> by_fingerprint_ ABSL_GUARDED_BY(mutex_);

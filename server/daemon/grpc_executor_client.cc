@@ -225,14 +225,18 @@ void GrpcExecutorClient::Allocate(BufferId buffer, uint64_t size_bytes, Done<Dev
       });
 }
 
-void GrpcExecutorClient::Import(const ImportEntry& entry, DoneStatus done) {
+// Without the descriptor the executor would wait for it; it is being lost in any case.
+absl::Status GrpcExecutorClient::SendMemory(const ImportEntry& entry) {
   transport::FdMessage message;
   message.kind = static_cast<uint32_t>(ExecutorMessage::kImport);
   message.tag = entry.id.value();
   const absl::Status sent = connection_.socket->Send(message, {entry.fd->get()});
-  // Without the descriptor the executor would wait for it; it is being lost in any case.
-  if (!sent.ok()) {
-    return Fail(absl::UnavailableError(sent.message()), Failure::kAny, std::move(done));
+  return sent.ok() ? sent : absl::UnavailableError(sent.message());
+}
+
+void GrpcExecutorClient::Import(const ImportEntry& entry, DoneStatus done) {
+  if (absl::Status sent = SendMemory(entry); !sent.ok()) {
+    return Fail(std::move(sent), Failure::kAny, std::move(done));
   }
   executor_v1::ImportRequest request;
   request.set_tag(entry.id.value());
@@ -241,6 +245,21 @@ void GrpcExecutorClient::Import(const ImportEntry& entry, DoneStatus done) {
   stub_->Start<executor_v1::ImportRequest, executor_v1::ImportResponse>(
       *this, &AsyncStub::Import, std::move(request),
       [done = std::move(done)](const absl::StatusOr<executor_v1::ImportResponse>& reply) mutable {
+        std::move(done)(reply.status());
+      });
+}
+
+void GrpcExecutorClient::MapPeer(const ImportEntry& entry, DoneStatus done) {
+  if (absl::Status sent = SendMemory(entry); !sent.ok()) {
+    return Fail(std::move(sent), Failure::kAny, std::move(done));
+  }
+  executor_v1::MapPeerRequest request;
+  request.set_tag(entry.id.value());
+  request.set_allocated_bytes(entry.allocated_bytes);
+  request.set_device(entry.device);
+  stub_->Start<executor_v1::MapPeerRequest, executor_v1::MapPeerResponse>(
+      *this, &AsyncStub::MapPeer, std::move(request),
+      [done = std::move(done)](const absl::StatusOr<executor_v1::MapPeerResponse>& reply) mutable {
         std::move(done)(reply.status());
       });
 }

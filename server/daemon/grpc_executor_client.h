@@ -52,6 +52,7 @@ class GrpcExecutorClient final : public ExecutorClient,
   absl::Status health() const override;
   void Allocate(BufferId buffer, uint64_t size_bytes, Done<DeviceMemory> done) override;
   void Import(const ImportEntry& entry, DoneStatus done) override;
+  void MapPeer(const ImportEntry& entry, DoneStatus done) override;
   void Free(BufferId buffer, DoneStatus done) override;
   void Prepare(GraphId graph, const executor::v1::PrepareRequest& request,
                Done<PreparedGraph> done) override;
@@ -72,6 +73,8 @@ class GrpcExecutorClient final : public ExecutorClient,
   // Calls `failed` with `status`; when that says that the executor cannot be reached, only once it
   // is known to be lost, and why.
   void Fail(absl::Status status, Failure failure, Failed failed);
+  // Sends the descriptor that a call for its memory is about to name.
+  absl::Status SendMemory(const ImportEntry& entry);
   absl::Status BeginCall();  // the health; a call has begun when it is OK
   void EndCall();
   void TransferSlot(Direction direction, uint64_t address, uint64_t size_bytes, uint32_t slot,

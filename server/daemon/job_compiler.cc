@@ -121,6 +121,11 @@ class FoundBuffers {
   absl::flat_hash_map<BufferId, uint64_t> addresses_;
 };
 
+void SortOnce(std::vector<BufferId>& ids) {
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+}
+
 // Where each shared declaration lies, with the job described so that the executor needs no names.
 void FillPrepare(const ir::Graph& graph, const v1::Job& job, const FoundBuffers& found,
                  CompiledJob& compiled) {
@@ -135,13 +140,17 @@ void FillPrepare(const ir::Graph& graph, const v1::Job& job, const FoundBuffers&
     const BufferId id = buffer.shared->id;
     executor::v1::BufferBinding* binding = compiled.prepare->add_bindings();
     binding->set_buffer(buffer.name);
-    binding->set_address(found.AddressOf(id));
     binding->set_size_bytes(buffer.shared->size_bytes);
+    if (graph.IsElsewhere(buffer)) {
+      binding->set_tag(id.value());
+      compiled.peers.push_back(id);
+    } else {
+      binding->set_address(found.AddressOf(id));
+    }
     compiled.buffers.push_back(id);
   }
-  std::sort(compiled.buffers.begin(), compiled.buffers.end());
-  compiled.buffers.erase(std::unique(compiled.buffers.begin(), compiled.buffers.end()),
-                         compiled.buffers.end());
+  SortOnce(compiled.buffers);
+  SortOnce(compiled.peers);
 }
 
 const cuda::DeviceInfo* FindDevice(const std::vector<cuda::DeviceInfo>& devices, uint32_t ordinal) {

@@ -24,6 +24,14 @@ absl::Status MissingFdError(uint64_t tag) {
       absl::StrCat("no file descriptor with tag ", tag, " came over the fd socket"));
 }
 
+absl::Status PeerAccessError(int device, int peer) {
+  return absl::FailedPreconditionError(absl::StrCat(
+      "device ", device, " cannot reach the memory of device ", peer,
+      ": the machine joins them by neither NVLink nor peer access over PCIe; take the bytes "
+      "through "
+      "the host, with a download on one device and an upload on the other (weft get, weft put)"));
+}
+
 absl::Status UnknownGraphError(GraphId graph) {
   return absl::NotFoundError(absl::StrCat("no prepared graph has id ", graph.value()));
 }

@@ -20,6 +20,9 @@ absl::Status TagInUseError(uint64_t tag);
 absl::Status UnknownTagError(uint64_t tag);
 absl::Status MissingFdError(uint64_t tag);
 
+// The devices of the machine are not joined in a way that lets one reach the memory of the other.
+absl::Status PeerAccessError(int device, int peer);
+
 absl::Status UnknownGraphError(GraphId graph);
 absl::Status GraphExistsError(GraphId graph);
 absl::Status GraphInFlightError(GraphId graph);

@@ -77,6 +77,14 @@ absl::Status ExecutorServiceImpl::DoImport(const v1::ImportRequest& request) {
       {.fd = fd.get(), .size_bytes = request.allocated_bytes(), .address = request.address()});
 }
 
+absl::Status ExecutorServiceImpl::DoMapPeer(const v1::MapPeerRequest& request) {
+  WEFT_ASSIGN_OR_RETURN(const UniqueFd fd,
+                        parts_.channel.TakeImport(request.tag(), kImportTimeout));
+  return parts_.memory.MapPeer(request.tag(), {.fd = fd.get(),
+                                               .size_bytes = request.allocated_bytes(),
+                                               .device = static_cast<int>(request.device())});
+}
+
 absl::Status ExecutorServiceImpl::DoFree(const v1::FreeRequest& request) {
   WEFT_ASSIGN_OR_RETURN(const ByteRange range, parts_.memory.RangeOf(request.tag()));
   WEFT_RETURN_IF_ERROR(parts_.graphs.RetireUsersOf(range));
@@ -85,7 +93,8 @@ absl::Status ExecutorServiceImpl::DoFree(const v1::FreeRequest& request) {
 
 absl::Status ExecutorServiceImpl::DoPrepare(const v1::PrepareRequest& request,
                                             v1::PrepareResponse& response) {
-  WEFT_ASSIGN_OR_RETURN(std::shared_ptr<PreparedGraph> graph, parts_.preparer.Prepare(request));
+  WEFT_ASSIGN_OR_RETURN(std::shared_ptr<PreparedGraph> graph,
+                        parts_.preparer.Prepare(request, parts_.memory));
   response.set_staging_bytes(graph->staging().size());
   response.set_scratch_bytes(graph->scratch_bytes());
   WEFT_RETURN_IF_ERROR(parts_.graphs.Add(graph));
@@ -144,6 +153,11 @@ grpc::Status ExecutorServiceImpl::Allocate(grpc::ServerContext*, const v1::Alloc
 grpc::Status ExecutorServiceImpl::Import(grpc::ServerContext*, const v1::ImportRequest* request,
                                          v1::ImportResponse*) {
   return Answer(DoImport(*request));
+}
+
+grpc::Status ExecutorServiceImpl::MapPeer(grpc::ServerContext*, const v1::MapPeerRequest* request,
+                                          v1::MapPeerResponse*) {
+  return Answer(DoMapPeer(*request));
 }
 
 grpc::Status ExecutorServiceImpl::Free(grpc::ServerContext*, const v1::FreeRequest* request,

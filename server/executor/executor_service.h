@@ -35,6 +35,8 @@ class ExecutorServiceImpl final : public v1::ExecutorService::Service {
                         v1::AllocateResponse* response) override;
   grpc::Status Import(grpc::ServerContext* context, const v1::ImportRequest* request,
                       v1::ImportResponse* response) override;
+  grpc::Status MapPeer(grpc::ServerContext* context, const v1::MapPeerRequest* request,
+                       v1::MapPeerResponse* response) override;
   grpc::Status Free(grpc::ServerContext* context, const v1::FreeRequest* request,
                     v1::FreeResponse* response) override;
   grpc::Status Prepare(grpc::ServerContext* context, const v1::PrepareRequest* request,
@@ -54,6 +56,7 @@ class ExecutorServiceImpl final : public v1::ExecutorService::Service {
  private:
   absl::Status DoAllocate(const v1::AllocateRequest& request, v1::AllocateResponse& response);
   absl::Status DoImport(const v1::ImportRequest& request);
+  absl::Status DoMapPeer(const v1::MapPeerRequest& request);
   absl::Status DoFree(const v1::FreeRequest& request);
   absl::Status DoPrepare(const v1::PrepareRequest& request, v1::PrepareResponse& response);
   absl::Status DoRelease(const v1::ReleaseRequest& request);

@@ -20,6 +20,7 @@
 #include "graph/plan/plan.h"
 #include "graph/plan/planner.h"
 #include "server/executor/errors.h"
+#include "server/executor/memory_map.h"
 #include "weft/executor/v1/executor.pb.h"
 #include "weft/v1/job.pb.h"
 
@@ -117,7 +118,7 @@ absl::StatusOr<plan::Plan> MakePlan(const ir::Graph& graph, const cuda::DeviceIn
 
 // Shared buffers: addresses by BufferIndex, and the ranges for GraphFacts.
 absl::Status BindBuffers(const ir::Graph& graph, const v1::PrepareRequest& request,
-                         build::Bindings& bindings, GraphFacts& facts) {
+                         const MemoryMap& memory, build::Bindings& bindings, GraphFacts& facts) {
   absl::flat_hash_map<absl::string_view, const v1::BufferBinding*> by_name;
   for (const v1::BufferBinding& binding : request.bindings()) by_name[binding.buffer()] = &binding;
   bindings.buffers.resize(graph.buffers.size());
@@ -128,8 +129,13 @@ absl::Status BindBuffers(const ir::Graph& graph, const v1::PrepareRequest& reque
     if (it == by_name.end() || it->second->size_bytes() < buffer.size_bytes) {
       return UnboundBufferError(buffer.name);
     }
-    bindings.buffers[i] = it->second->address();
-    facts.buffers.push_back({it->second->address(), it->second->size_bytes()});
+    ByteRange range = {it->second->address(), it->second->size_bytes()};
+    if (graph.IsElsewhere(buffer)) {
+      WEFT_ASSIGN_OR_RETURN(range, memory.RangeOf(it->second->tag()));
+      if (range.size < buffer.size_bytes) return UnboundBufferError(buffer.name);
+    }
+    bindings.buffers[i] = range.offset;
+    facts.buffers.push_back(range);
   }
   return absl::OkStatus();
 }
@@ -260,7 +266,7 @@ absl::StatusOr<std::unique_ptr<GraphRunner>> GraphPreparer::MakeRunner(
 }
 
 absl::StatusOr<std::shared_ptr<PreparedGraph>> GraphPreparer::Prepare(
-    const v1::PrepareRequest& request) {
+    const v1::PrepareRequest& request, const MemoryMap& memory_map) {
   WEFT_MAKE_CURRENT(context_);
   WEFT_ASSIGN_OR_RETURN(const ir::Graph graph, ReadGraph(request.job(), device_));
   WEFT_ASSIGN_OR_RETURN(const plan::Plan plan, MakePlan(graph, device_, request));
@@ -268,7 +274,7 @@ absl::StatusOr<std::shared_ptr<PreparedGraph>> GraphPreparer::Prepare(
   facts.label = request.label();
   build::Bindings bindings;
   PreparedGraph::Memory memory;
-  WEFT_RETURN_IF_ERROR(BindBuffers(graph, request, bindings, facts));
+  WEFT_RETURN_IF_ERROR(BindBuffers(graph, request, memory_map, bindings, facts));
   WEFT_ASSIGN_OR_RETURN(memory.modules, modules_.Load(graph, request.job()));
   JobFunctions functions(resolver_, memory.modules);
   WEFT_RETURN_IF_ERROR(MakeMemory(context_, plan, bindings, memory));

@@ -18,6 +18,7 @@
 
 namespace weft::executor {
 
+class MemoryMap;
 namespace v1 {
 class PrepareRequest;
 }
@@ -40,9 +41,12 @@ class GraphPreparer {
 
   // Blocks until the graph is on the device. 0.2 ms and more; see build::Executable.
   // Code that the job brings along is compiled before, which can take seconds.
-  // Errors: those of UserModuleStore and of graph/build/errors.h; INTERNAL (the job does not pass checks that weftd made: a bug), INVALID_ARGUMENT (a
-  // buffer without a binding), RESOURCE_EXHAUSTED, and what the driver says.
-  absl::StatusOr<std::shared_ptr<PreparedGraph>> Prepare(const v1::PrepareRequest& request);
+  // `memory_map`: says where that of other devices lies, which the job copies from or to.
+  // Errors: those of UserModuleStore and of graph/build/errors.h; INTERNAL (the job does not pass
+  // checks that weftd made: a bug), INVALID_ARGUMENT (a buffer without a binding), NOT_FOUND
+  // (memory of another device that is not mapped), RESOURCE_EXHAUSTED, and what the driver says.
+  absl::StatusOr<std::shared_ptr<PreparedGraph>> Prepare(const v1::PrepareRequest& request,
+                                                         const MemoryMap& memory_map);
 
   // Keeps what a released graph can leave to others. REQUIRES: retired and never launched again.
   void Recycle(PreparedGraph& graph);

@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "base/status_macros.h"
+#include "cuda/device_query.h"
 #include "cuda/memory.h"
+#include "cuda/status.h"
 #include "server/executor/errors.h"
 
 namespace weft::executor {
@@ -52,6 +54,26 @@ absl::Status MemoryMap::Import(uint64_t tag, const ImportedMemory& memory) {
   WEFT_ASSIGN_OR_RETURN(DeviceRegion region,
                         DeviceRegion::MapAt(context_, allocation, memory.address));
   return Insert(tag, std::move(region));
+}
+
+absl::Status MemoryMap::CheckPeer(int device) const {
+  const int here = context_.device();
+  const absl::StatusOr<bool> can = cuda::CanAccessPeer(context_.driver(), here, device);
+  const bool is_told_no = can.ok() && !*can;
+  if (is_told_no || cuda::ResultOf(can.status()) == CUDA_ERROR_PEER_ACCESS_UNSUPPORTED) {
+    return PeerAccessError(here, device);
+  }
+  return can.status();
+}
+
+absl::Status MemoryMap::MapPeer(uint64_t tag, const PeerMemory& memory) {
+  if (!CheckFree(tag).ok()) return absl::OkStatus();
+  WEFT_RETURN_IF_ERROR(CheckPeer(memory.device));
+  WEFT_ASSIGN_OR_RETURN(const cuda::Allocation allocation,
+                        cuda::Allocation::ImportFd(context_, memory.fd, memory.size_bytes));
+  WEFT_ASSIGN_OR_RETURN(DeviceRegion region, DeviceRegion::Map(context_, allocation));
+  const absl::Status inserted = Insert(tag, std::move(region));
+  return absl::IsAlreadyExists(inserted) ? absl::OkStatus() : inserted;
 }
 
 absl::Status MemoryMap::Free(uint64_t tag) {

@@ -32,6 +32,13 @@ struct ImportedMemory {
   CUdeviceptr address = 0;
 };
 
+// Memory of another device.
+struct PeerMemory {
+  int fd = -1;  // borrowed
+  uint64_t size_bytes = 0;
+  int device = 0;  // whose it is
+};
+
 // Thread safety: all members may be called from any thread; driver calls are made outside the lock,
 // so that a slow one stops nobody else. The context outlives it.
 class MemoryMap {
@@ -47,6 +54,13 @@ class MemoryMap {
   // Errors: ALREADY_EXISTS (tag, or the address is taken), and what the driver says of the fd.
   absl::Status Import(uint64_t tag, const ImportedMemory& memory);
 
+  // Makes memory of another device usable here, where the driver likes: no executor after this one
+  // needs to have it at the same address. Does nothing when the tag is mapped, also from another
+  // thread.
+  // Errors: FAILED_PRECONDITION (this device cannot reach that one's memory), and what the driver
+  // says of the fd.
+  absl::Status MapPeer(uint64_t tag, const PeerMemory& memory);
+
   // Unmaps. REQUIRES: no launch in flight uses the memory (GraphStore::RetireUsersOf). NOT_FOUND.
   absl::Status Free(uint64_t tag);
 
@@ -59,6 +73,7 @@ class MemoryMap {
   MemoryMap(const cuda::Context& context, cuda::Stream stream)
       : context_(context), zeroing_(std::move(stream)) {}
   absl::Status CheckFree(uint64_t tag) const;
+  absl::Status CheckPeer(int device) const;
   absl::Status Insert(uint64_t tag, DeviceRegion region);
   absl::Status Zero(const DeviceRegion& region) const;
 

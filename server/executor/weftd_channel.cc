@@ -77,7 +77,7 @@ void WeftdChannel::Accept(FdMessage message) {
     return;
   }
   const absl::MutexLock lock(&mutex_);
-  imports_[message.tag] = std::move(message.fds.front());
+  imports_[message.tag].push_back(std::move(message.fds.front()));
 }
 
 absl::StatusOr<UniqueFd> WeftdChannel::TakeImport(uint64_t tag, absl::Duration timeout) {
@@ -86,8 +86,9 @@ absl::StatusOr<UniqueFd> WeftdChannel::TakeImport(uint64_t tag, absl::Duration t
                            ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return imports_.contains(tag); };
   if (!mutex_.AwaitWithTimeout(absl::Condition(&arrived), timeout)) return MissingFdError(tag);
   const auto it = imports_.find(tag);
-  UniqueFd fd = std::move(it->second);
-  imports_.erase(it);
+  UniqueFd fd = std::move(it->second.back());
+  it->second.pop_back();
+  if (it->second.empty()) imports_.erase(it);
   return fd;
 }
 

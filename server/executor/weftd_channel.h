@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
@@ -46,7 +47,7 @@ class WeftdChannel {
   // closed its end (not when this object ends the connection). REQUIRES: called once at most.
   void StartReading(std::function<void()> on_closed);
 
-  // The descriptor that weftd sent with kImport and `tag`; waits for it. DEADLINE_EXCEEDED.
+  // One of the descriptors that weftd sent with kImport and `tag`; waits for it. DEADLINE_EXCEEDED.
   absl::StatusOr<UniqueFd> TakeImport(uint64_t tag, absl::Duration timeout);
 
  private:
@@ -55,7 +56,8 @@ class WeftdChannel {
 
   const transport::FdSocket socket_;
   absl::Mutex mutex_;
-  absl::flat_hash_map<uint64_t, UniqueFd> imports_ ABSL_GUARDED_BY(mutex_);
+  // Several of one tag: memory of another device is sent for every graph that is prepared with it.
+  absl::flat_hash_map<uint64_t, std::vector<UniqueFd>> imports_ ABSL_GUARDED_BY(mutex_);
   bool closing_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread reader_;
 };

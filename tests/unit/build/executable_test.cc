@@ -195,6 +195,18 @@ TEST_F(ExecutableTest, PinnedMemoryIsAnotherStructureThanTheDevices) {
   EXPECT_NE(hash(on_device), hash(pinned));
 }
 
+TEST(StructureHashTest, TellsTheDevicesOfACopyApart) {
+  const auto hash = [](uint32_t source, uint32_t destination) {
+    TestGraph graph;
+    graph.Copy(graph.Shared(4, source), graph.Shared(4, destination), 0);
+    return StructureHash(graph.graph(), graph.plan());
+  };
+  EXPECT_EQ(hash(1, 2), hash(1, 2));
+  EXPECT_NE(hash(0, 0), hash(0, 1));
+  EXPECT_NE(hash(0, 1), hash(1, 0));
+  EXPECT_NE(hash(1, 0), hash(2, 0));
+}
+
 TEST_F(ExecutableTest, TheCacheGivesBackTheLastOneOfAStructure) {
   TestGraph graph = SetAndCopy(1), other = SetAndCopy(1, /*extra=*/1);
   const Bindings bindings = device_->Bind(graph);

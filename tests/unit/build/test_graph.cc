@@ -66,10 +66,10 @@ BufferIndex TestGraph::Scratch(uint32_t elements) {
   return index;
 }
 
-BufferIndex TestGraph::Shared(uint32_t elements) {
+BufferIndex TestGraph::Shared(uint32_t elements, uint32_t device) {
   const BufferIndex index = AddBuffer(elements);
   ir::Buffer& buffer = graph_.buffers.back();
-  buffer.shared = ir::SharedStorage{BufferId(index.value() + 1), buffer.size_bytes};
+  buffer.shared = ir::SharedStorage{BufferId(index.value() + 1), buffer.size_bytes, device};
   return index;
 }
 

@@ -20,7 +20,7 @@ class TestGraph {
   using Waits = std::initializer_list<NodeIndex>;
 
   BufferIndex Scratch(uint32_t elements);
-  BufferIndex Shared(uint32_t elements);
+  BufferIndex Shared(uint32_t elements, uint32_t device = 0);
   BufferIndex Pinned(uint32_t elements);
   BufferIndex Managed(uint32_t elements);
 

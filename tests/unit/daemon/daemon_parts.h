@@ -69,7 +69,8 @@ struct DaemonParts {
   SessionRegistry sessions{16};
   BufferRegistry buffers{{.max_buffers = 100, .max_device_bytes = 0}};
   ExecutorDirectory executors;
-  GraphCache cache{{.max_instances = 4, .max_bytes = 1 << 20, .max_instances_per_graph = 2}};
+  PeerMapper peers{buffers};
+  GraphCache cache{{.max_instances = 4, .max_bytes = 1 << 20, .max_instances_per_graph = 2}, peers};
   JobTable table{{.max_unfinished = 64, .max_kept = 64, .max_kept_result_bytes = 1 << 20}, clock};
   JobOrder order;
   Scheduler scheduler{4};

@@ -139,6 +139,11 @@ size_t FakeExecutorClient::live_allocations() const {
   return allocations_.size();
 }
 
+size_t FakeExecutorClient::live_peers() const {
+  absl::MutexLock lock(&mutex_);
+  return peers_.size();
+}
+
 void FakeExecutorClient::Allocate(BufferId buffer, uint64_t size_bytes, Done<DeviceMemory> done) {
   Later(absl::StrCat("allocate #", buffer.value()),
         [this, buffer, size_bytes, error = std::exchange(allocate_error, absl::OkStatus()),
@@ -163,6 +168,19 @@ void FakeExecutorClient::Import(const ImportEntry& entry, DoneStatus done) {
   Later(absl::StrCat("import #", entry.id.value()), std::move(done));
 }
 
+void FakeExecutorClient::MapPeer(const ImportEntry& entry, DoneStatus done) {
+  Later(absl::StrCat("map #", entry.id.value(), " of device ", entry.device),
+        [this, buffer = entry.id, error = std::exchange(map_peer_error, absl::OkStatus()),
+         done = std::move(done)](absl::Status health) mutable {
+          if (!health.ok() || !error.ok()) return std::move(done)(health.ok() ? error : health);
+          {
+            absl::MutexLock lock(&mutex_);
+            peers_.insert(buffer);
+          }
+          std::move(done)(absl::OkStatus());
+        });
+}
+
 void FakeExecutorClient::Free(BufferId buffer, DoneStatus done) {
   Later(absl::StrCat("free #", buffer.value()),
         [this, buffer, done = std::move(done)](absl::Status health) mutable {
@@ -173,6 +191,7 @@ void FakeExecutorClient::Free(BufferId buffer, DoneStatus done) {
               memory_.erase(it->second);
               allocations_.erase(it);
             }
+            peers_.erase(buffer);
           }
           std::move(done)(std::move(health));
         });

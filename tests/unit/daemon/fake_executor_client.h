@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -31,6 +32,7 @@ class FakeExecutorClient final : public ExecutorClient {
 
   // What the next call of a kind answers, once (Prepare: so many times); OK when empty.
   absl::Status allocate_error;
+  absl::Status map_peer_error;
   absl::Status prepare_error;
   int prepare_error_count = 1;
   absl::Status transfer_error;
@@ -52,6 +54,7 @@ class FakeExecutorClient final : public ExecutorClient {
   std::vector<std::string> TakeCalls();
   size_t live_graphs() const;
   size_t live_allocations() const;
+  size_t live_peers() const;
   LaunchReport report;  // what GetLaunchReport answers
 
   const cuda::DeviceInfo& device() const override { return info_; }
@@ -59,6 +62,7 @@ class FakeExecutorClient final : public ExecutorClient {
   absl::Status health() const override;
   void Allocate(BufferId buffer, uint64_t size_bytes, Done<DeviceMemory> done) override;
   void Import(const ImportEntry& entry, DoneStatus done) override;
+  void MapPeer(const ImportEntry& entry, DoneStatus done) override;
   void Free(BufferId buffer, DoneStatus done) override;
   void Prepare(GraphId graph, const executor::v1::PrepareRequest& request,
                Done<PreparedGraph> done) override;
@@ -88,6 +92,7 @@ class FakeExecutorClient final : public ExecutorClient {
   std::vector<std::string> calls_ ABSL_GUARDED_BY(mutex_);
   std::map<GraphId, int> graphs_ ABSL_GUARDED_BY(mutex_);  // descriptors of the staging areas
   std::map<BufferId, uint64_t> allocations_ ABSL_GUARDED_BY(mutex_);
+  std::set<BufferId> peers_ ABSL_GUARDED_BY(mutex_);
   std::map<uint64_t, std::string> memory_ ABSL_GUARDED_BY(mutex_);  // by address
   uint64_t next_address_ ABSL_GUARDED_BY(mutex_) = uint64_t{1} << 32;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;

@@ -38,7 +38,9 @@ class GraphCacheTest : public ::testing::Test {
   }
 
   std::shared_ptr<FakeExecutorClient> client_ = std::make_shared<FakeExecutorClient>();
-  GraphCache cache_{{.max_instances = 2, .max_bytes = 1000, .max_instances_per_graph = 2}};
+  BufferRegistry buffers_{{.max_buffers = 1, .max_device_bytes = 0}};
+  PeerMapper peers_{buffers_};
+  GraphCache cache_{{.max_instances = 2, .max_bytes = 1000, .max_instances_per_graph = 2}, peers_};
 };
 
 TEST_F(GraphCacheTest, TheFirstUsePreparesAndTheNextReuses) {

@@ -13,6 +13,7 @@
 namespace weft::executor {
 namespace {
 
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using weft::testing::LeakBaseline;
 using weft::testing::StatusIs;
@@ -128,6 +129,48 @@ TEST_F(MemoryMapTest, TransfersGoBothWaysAndAreBounded) {
   EXPECT_THAT(
       transfers->ToDevice({.address = memory.address - 1, .offset_bytes = 0, .size_bytes = 1}),
       StatusIs(absl::StatusCode::kInvalidArgument));
+}
+
+TEST_F(MemoryMapTest, MemoryOfAnotherDeviceIsMappedOnceAndFreed) {
+  ASSERT_OK_AND_ASSIGN(const AllocatedMemory near, map_->Allocate(1, 8));
+  const LeakBaseline before = LeakBaseline::Take();
+  {
+    PeerMemory memory{.device = kDoomedDevice};
+    const UniqueFd fd = MemoryOfOtherDevice(context_, memory.size_bytes);
+    memory.fd = fd.get();
+    ASSERT_OK(map_->MapPeer(2, memory));
+    ASSERT_OK(map_->MapPeer(2, memory));
+    ASSERT_OK(map_->MapPeer(3, memory));  // the same memory at a second place
+    ASSERT_OK_AND_ASSIGN(const ByteRange far, map_->RangeOf(2));
+    ASSERT_OK_AND_ASSIGN(const ByteRange second, map_->RangeOf(3));
+    EXPECT_FALSE(far.overlaps(second));
+    EXPECT_EQ(far.size, memory.size_bytes);
+    Write(near.address, {1, 2, 3});
+    ASSERT_OK_AND_ASSIGN(const cuda::Stream stream, cuda::Stream::Create(context_, {}));
+    ASSERT_OK(cuda::CopyAsync(stream.ref(), far.offset, near.address, 3));
+    ASSERT_OK(stream.ref().Synchronize());
+    EXPECT_EQ(Read(second.offset, 3), (std::vector<uint8_t>{1, 2, 3}));
+  }
+  ASSERT_OK(map_->Free(2));
+  ASSERT_OK(map_->Free(3));
+  EXPECT_THAT(map_->RangeOf(2), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(before.Leaked(), IsEmpty());
+}
+
+TEST_F(MemoryMapTest, MemoryOutOfReachIsRefusedAndLeavesNothing) {
+  PeerMemory memory{.device = kHealthyDevice};  // a device is no peer of its own
+  const UniqueFd fd = MemoryOfOtherDevice(context_, memory.size_bytes);
+  memory.fd = fd.get();
+  const LeakBaseline before = LeakBaseline::Take();
+  EXPECT_THAT(map_->MapPeer(2, memory), StatusIs(absl::StatusCode::kFailedPrecondition,
+                                                 HasSubstr("cannot reach the memory of device 0")));
+  memory.device = 7;
+  EXPECT_FALSE(map_->MapPeer(2, memory).ok());
+  memory.device = kDoomedDevice;
+  memory.fd = -1;
+  EXPECT_FALSE(map_->MapPeer(2, memory).ok());
+  EXPECT_THAT(map_->Free(2), StatusIs(absl::StatusCode::kNotFound));
+  EXPECT_THAT(before.Leaked(), IsEmpty());
 }
 
 }  // namespace

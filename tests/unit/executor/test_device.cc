@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cuda/driver_loader.h"
+#include "cuda/memory.h"
 
 namespace weft::executor {
 namespace {
@@ -41,6 +42,26 @@ cuda::Context MakeContext(int device) {
   absl::StatusOr<cuda::Context> context = cuda::Context::Create(TestDriver(), device);
   if (!context.ok()) Fail(context.status());
   return *std::move(context);
+}
+
+// Without a context of that device, which a test may have lost.
+UniqueFd MemoryOfOtherDevice(const cuda::Context& context, uint64_t& size_bytes) {
+  const cuda::ScopedContext current(context);
+  const cuda::Driver& driver = context.driver();
+  CUmemAllocationProp properties = {};
+  properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+  properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  properties.location.id = kDoomedDevice;
+  size_bytes = *cuda::AllocationGranularity(context);
+  CUmemGenericAllocationHandle handle = 0;
+  int fd = -1;
+  const bool made = driver.cuMemCreate(&handle, size_bytes, &properties, 0) == CUDA_SUCCESS &&
+                    driver.cuMemExportToShareableHandle(
+                        &fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0) == CUDA_SUCCESS &&
+                    driver.cuMemRelease(handle) == CUDA_SUCCESS;
+  if (!made) Fail(absl::InternalError("no memory of the other device"));
+  return UniqueFd(fd);
 }
 
 const char* TestImagePath() { return WEFT_TEST_IMAGE; }

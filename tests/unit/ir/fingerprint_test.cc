@@ -94,6 +94,11 @@ TEST_F(FingerprinterTest, ChangesWithEverythingElse) {
              fingerprinter_.Of(job, {4}, {{BufferId(8), kernels::DType::kU8, {4}, 4, 0}}).ToHex())
           .second)
       << "another shared buffer";
+  EXPECT_TRUE(
+      all.insert(
+             fingerprinter_.Of(job, {4}, {{BufferId(8), kernels::DType::kU8, {4}, 4, 1}}).ToHex())
+          .second)
+      << "on another device";
 }
 
 TEST_F(FingerprinterTest, DependsOnTheKey) {

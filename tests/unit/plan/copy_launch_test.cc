@@ -68,6 +68,13 @@ TEST(CopyLaunchTest, ACopyFromOrToTheHostIsNone) {
   EXPECT_EQ(LaunchesOf(from), 0u);
 }
 
+TEST(CopyLaunchTest, ACopyFromAnotherDeviceIsNone) {
+  ASSERT_OK_AND_ASSIGN(PlannedJob job, PlanCopy(View("x", 0, kLarge), View("y", 0, kLarge)));
+  job.graph.buffers[1].shared->device = 1;
+  ASSERT_OK_AND_ASSIGN(const Plan plan, PlanGraph(job.graph, ir::AssumedDevice(), {}));
+  EXPECT_EQ(plan.nodes[1].launches.count, 0u);
+}
+
 TEST(CopyLaunchTest, OnACpuDeviceThereIsNone) {
   ASSERT_OK_AND_ASSIGN(const PlannedJob job, PlanCopy(View("x", 0, kLarge), View("y", 0, kLarge)));
   cuda::DeviceInfo device = ir::AssumedDevice();
