@@ -228,7 +228,8 @@ class Renderer {
                           Counted(symbol->size_bytes, "byte"));
     }
     if (kernel.empty()) {
-      return absl::StrCat(ir::KindName(node.op), " of ", BytesOf(node), OtherDevices(node.op));
+      return absl::StrCat(ir::KindName(node.op), " of ", BytesOf(node), OtherDevices(node.op),
+                          planned.launches.count > 0 ? ", by a kernel" : "");
     }
     const auto* library = std::get_if<ir::LibraryOp>(&node.op);
     const absl::string_view kind = library != nullptr ? "call " : "kernel ";

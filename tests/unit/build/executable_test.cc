@@ -16,6 +16,7 @@
 namespace weft::build {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsNull;
@@ -155,6 +156,24 @@ TEST_F(ExecutableTest, WhatIsCapturedIsLaunchedAgainButNotUpdated) {
   EXPECT_THAT(device_->Read(bindings.buffers[0], 1), testing::IsOkAndHolds(ElementsAre(7)));
   EXPECT_THAT(executable->Update(device_->Input(graph, bindings)),
               StatusIs(absl::StatusCode::kFailedPrecondition));
+}
+
+TEST_F(ExecutableTest, ALibraryThatFailsInTheMiddleOfItsCaptureFailsTheJobAlone) {
+  TestGraph graph;
+  const BufferIndex x = graph.Shared(1);
+  graph.Kernel("affine", x, 1, 0, 0);
+  const NodeIndex call = graph.Library(x, 2, 1, 0);
+  const Bindings bindings = device_->Bind(graph);
+  ASSERT_OK(device_->Write(bindings.buffers[0], {1}));
+  device_->resolver().SetCallStatus(absl::InternalError("the library gives up"));
+  EXPECT_THAT(Executable::Create(device_->Input(graph, bindings)).status(),
+              StatusIs(absl::StatusCode::kInternal, AllOf(HasSubstr(graph.graph().node(call).name),
+                                                          HasSubstr("the library gives up"))));
+  EXPECT_EQ(device_->resolver().enqueued(), 1);
+  // Nothing of the broken capture has run, or stays in the way of the next.
+  device_->resolver().SetCallStatus(absl::OkStatus());
+  LaunchAndWait(*Make(graph, bindings));
+  EXPECT_THAT(device_->Read(bindings.buffers[0], 1), testing::IsOkAndHolds(ElementsAre(3)));
 }
 
 // The driver changes no copy of rows; that must be seen before a half of the update is done.

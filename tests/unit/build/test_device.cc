@@ -12,8 +12,10 @@ namespace {
 
 class AffineCall final : public cuda::LibraryCall {
  public:
-  AffineCall(cuda::Function function, const LibraryRequest& request, int& enqueued)
+  AffineCall(cuda::Function function, const LibraryRequest& request, const absl::Status& ends,
+             int& enqueued)
       : function_(function),
+        ends_(ends),
         address_(request.addresses[0]),
         factor_(static_cast<int32_t>(request.call.arguments[1].scalar.bits)),
         addend_(static_cast<int32_t>(request.call.arguments[2].scalar.bits)),
@@ -28,11 +30,13 @@ class AffineCall final : public cuda::LibraryCall {
     cuda::KernelLaunch launch;
     launch.function = function_;
     launch.params = parameters;
-    return cuda::LaunchKernel(stream, launch);
+    WEFT_RETURN_IF_ERROR(cuda::LaunchKernel(stream, launch));
+    return ends_;
   }
 
  private:
   const cuda::Function function_;
+  const absl::Status ends_;
   const CUdeviceptr address_;
   const int32_t factor_;
   const int32_t addend_;
@@ -44,7 +48,7 @@ class AffineCall final : public cuda::LibraryCall {
 absl::StatusOr<std::shared_ptr<const cuda::LibraryCall>> ModuleResolver::ResolveLibrary(
     const LibraryRequest& request) {
   WEFT_ASSIGN_OR_RETURN(const cuda::Function function, Resolve("affine"));
-  return std::make_shared<const AffineCall>(function, request, enqueued_);
+  return std::make_shared<const AffineCall>(function, request, call_status_, enqueued_);
 }
 
 namespace {

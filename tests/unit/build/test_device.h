@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -29,6 +30,8 @@ class ModuleResolver final : public FunctionResolver {
   // A library of one call, which is the kernel "affine" on one element.
   absl::StatusOr<std::shared_ptr<const cuda::LibraryCall>> ResolveLibrary(
       const LibraryRequest& request) override;
+  // Calls resolved from now on put their kernel into the stream and then end so.
+  void SetCallStatus(absl::Status status) { call_status_ = std::move(status); }
   // How many times calls were put into streams.
   int enqueued() const { return enqueued_; }
   // A module of a job is the same one.
@@ -42,6 +45,7 @@ class ModuleResolver final : public FunctionResolver {
 
  private:
   cuda::Module module_;
+  absl::Status call_status_;
   int enqueued_ = 0;
 };
 

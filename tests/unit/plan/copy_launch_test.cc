@@ -7,6 +7,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "graph/plan/render.h"
 #include "tests/testing/status_matchers.h"
 #include "tests/unit/plan/plan_job.h"
 
@@ -44,6 +45,8 @@ TEST(CopyLaunchTest, ALargeCopyInTheDeviceIsALaunchWithAThreadForEachWordAndTheR
   EXPECT_EQ(launch.symbol, "weft_copy_bytes");
   EXPECT_EQ(launch.grid.x, kCopyKernelBytes / 16 / 256 + 1);
   EXPECT_EQ(launch.block.x, 256u);
+  EXPECT_THAT(RenderText(job.graph, job.plan, {}),
+              ::testing::HasSubstr(absl::StrCat("copy of ", kLarge, " bytes, by a kernel")));
 }
 
 TEST(CopyLaunchTest, ASmallCopyIsNone) {
