@@ -64,13 +64,6 @@ struct HostNode {
   void* user_data = nullptr;
 };
 
-// Waits until the 64-bit word at `address` (8-byte aligned) is at least `value`, cyclically as
-// WaitCondition::kGreaterOrEqual is.
-struct ValueWaitNode {
-  CUdeviceptr address = 0;
-  uint64_t value = 0;
-};
-
 // The value that a conditional node goes by; lives as long as the graph it was made for. A kernel
 // that runs before the node, or in its body, sets it (cudaGraphSetConditional).
 struct ConditionalHandle {
@@ -161,7 +154,6 @@ class Graph {
   absl::StatusOr<NodeRef> AddChild(const Graph& child, Dependencies dependencies);
   absl::StatusOr<NodeRef> AddEventRecord(const EventRef& event, Dependencies dependencies);
   absl::StatusOr<NodeRef> AddEventWait(const EventRef& event, Dependencies dependencies);
-  absl::StatusOr<NodeRef> AddValueWait(const ValueWaitNode& wait, Dependencies dependencies);
 
   // Conditional nodes. A graph that has one is no child of others, and has one executable at a time,
   // which Update refuses. Every handle is some node's.

@@ -44,24 +44,6 @@ absl::Status CheckHasConditionals(const Driver& driver) {
 
 }  // namespace
 
-absl::StatusOr<NodeRef> Graph::AddValueWait(const ValueWaitNode& wait, Dependencies dependencies) {
-  WEFT_MAKE_CURRENT(owned_.context());
-  const NodeHandles after = HandlesOf(dependencies);
-  CUstreamBatchMemOpParams operation = {};
-  operation.waitValue.operation = CU_STREAM_MEM_OP_WAIT_VALUE_64;
-  operation.waitValue.address = wait.address;
-  operation.waitValue.value64 = wait.value;
-  operation.waitValue.flags = CU_STREAM_WAIT_VALUE_GEQ;
-  CUDA_BATCH_MEM_OP_NODE_PARAMS params = {};
-  params.ctx = owned_.context().handle;
-  params.count = 1;
-  params.paramArray = &operation;
-  NodeRef node;
-  WEFT_RETURN_IF_ERROR(WEFT_DRIVER_CALL(owned_.driver(), cuGraphAddBatchMemOpNode, &node.handle,
-                                        owned_.get(), after.data(), after.size(), &params));
-  return node;
-}
-
 absl::StatusOr<ConditionalHandle> Graph::CreateConditional(ConditionalDefault kind,
                                                            uint32_t default_value) {
   WEFT_MAKE_CURRENT(owned_.context());

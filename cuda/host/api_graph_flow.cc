@@ -1,19 +1,16 @@
-// Conditional nodes, and nodes that wait for and write values in memory.
+// Conditional nodes.
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "cuda/host/api_call.h"
 #include "cuda/host/graph_recording.h"
-#include "cuda/host/memory_actions.h"
 
 namespace weft::hostcuda {
 namespace {
 
 // Bodies of one node: the API has no bound, memory does.
 constexpr unsigned kMaxConditionalBodies = 1024;
-// Operations of one node: as cuStreamBatchMemOp, up to 256.
-constexpr unsigned kMaxMemoryOperations = 256;
 
 bool TakesBodies(const CUDA_CONDITIONAL_NODE_PARAMS& params) {
   switch (params.type) {
@@ -73,46 +70,6 @@ CUresult AddConditional(Runtime& runtime, const NodePlace& place,
   return CUDA_SUCCESS;
 }
 
-CUresult ReadMemoryOperation(Runtime& runtime, const CUstreamBatchMemOpParams& params,
-                             MemoryOperation* operation) {
-  switch (params.operation) {
-    case CU_STREAM_MEM_OP_WAIT_VALUE_64: {
-      const auto& wait = params.waitValue;
-      if ((wait.flags & CU_STREAM_WAIT_VALUE_FLUSH) != 0) return CUDA_ERROR_NOT_SUPPORTED;
-      if (wait.flags > CU_STREAM_WAIT_VALUE_NOR) return CUDA_ERROR_INVALID_VALUE;
-      if (!IsValueAddress(runtime.regions, wait.address, Access::kRead)) {
-        return CUDA_ERROR_INVALID_VALUE;
-      }
-      operation->wait = ValueCondition{wait.address, wait.value64, wait.flags};
-      return CUDA_SUCCESS;
-    }
-    case CU_STREAM_MEM_OP_WRITE_VALUE_64: {
-      const auto& write = params.writeValue;
-      if (write.flags > CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER) return CUDA_ERROR_INVALID_VALUE;
-      return MakeValueWrite(runtime.regions, write.address, write.value64, &operation->write);
-    }
-    default:
-      return CUDA_ERROR_NOT_SUPPORTED;
-  }
-}
-
-CUresult AddMemoryOperations(Runtime& runtime, const NodePlace& place,
-                             const CUDA_BATCH_MEM_OP_NODE_PARAMS& params) {
-  if (params.flags != 0 || params.paramArray == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (params.count == 0 || params.count > kMaxMemoryOperations) return CUDA_ERROR_INVALID_VALUE;
-  if (runtime.contexts.Find(HandleNumber(params.ctx)) == nullptr) {
-    return CUDA_ERROR_INVALID_CONTEXT;
-  }
-  auto operations = std::make_shared<MemoryOperations>(params.count);
-  for (unsigned i = 0; i < params.count; ++i) {
-    WEFT_CU_RETURN_IF_ERROR(ReadMemoryOperation(runtime, params.paramArray[i], &(*operations)[i]));
-  }
-  NodeSpec spec;
-  spec.type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
-  spec.memory_operations = std::move(operations);
-  return AddNode(runtime, place, std::move(spec));
-}
-
 }  // namespace
 }  // namespace weft::hostcuda
 
@@ -150,15 +107,6 @@ CUresult CUDAAPI cuGraphAddNode(CUgraphNode* node, CUgraph graph, const CUgraphN
       return CUDA_ERROR_INVALID_CONTEXT;
     }
     return AddConditional(runtime, {node, graph, dependencies, count}, params->conditional);
-  });
-}
-
-CUresult CUDAAPI cuGraphAddBatchMemOpNode(CUgraphNode* node, CUgraph graph,
-                                          const CUgraphNode* dependencies, size_t count,
-                                          const CUDA_BATCH_MEM_OP_NODE_PARAMS* params) {
-  return CallOnDevice(ApiFunction::k_cuGraphAddBatchMemOpNode, [&](Runtime& runtime) -> CUresult {
-    if (params == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    return AddMemoryOperations(runtime, {node, graph, dependencies, count}, *params);
   });
 }
 

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "cuda/host/action.h"
@@ -14,7 +13,6 @@
 #include "cuda/host/image_abi.h"
 #include "cuda/host/launch_attributes.h"
 #include "cuda/host/mutex.h"
-#include "cuda/host/value_waits.h"
 
 namespace weft::hostcuda {
 
@@ -28,13 +26,6 @@ struct ConditionalSpec {
   std::vector<std::shared_ptr<Graph>> bodies;
 };
 
-// One of the operations of a batch node: a wait, or else a write.
-struct MemoryOperation {
-  std::optional<ValueCondition> wait;
-  ActionPtr write;
-};
-using MemoryOperations = std::vector<MemoryOperation>;
-
 // One node. A value: what it points to is immutable, or shared with a handle.
 struct NodeSpec {
   CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
@@ -43,7 +34,6 @@ struct NodeSpec {
   std::shared_ptr<const GraphBody> child;  // child graph nodes: a copy, as the API says
   std::vector<uint32_t> dependencies;      // indices of earlier nodes, ascending, each once
   std::shared_ptr<const ConditionalSpec> conditional = nullptr;
-  std::shared_ptr<const MemoryOperations> memory_operations = nullptr;  // batch nodes
   weft_host_launch shape = {};                                          // kernel nodes
   LaunchAttributes attributes;                                          // kernel nodes
 };

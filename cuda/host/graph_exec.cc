@@ -53,7 +53,7 @@ class Flattener {
     const bool is_child = node.type == CU_GRAPH_NODE_TYPE_GRAPH;
     flat_.shape.types.push_back(is_child ? CU_GRAPH_NODE_TYPE_EMPTY : node.type);
     flat_.shape.priorities.push_back(node.attributes.priority.value_or(WorkerPool::kLeastPriority));
-    flat_.work.push_back({node.action, node.event, nullptr, node.memory_operations});
+    flat_.work.push_back({node.action, node.event, nullptr});
     if (node.conditional != nullptr) {
       flat_.work.back().conditional = InstantiateConditional(*node.conditional);
     }

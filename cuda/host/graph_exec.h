@@ -33,7 +33,6 @@ struct NodeWork {
   ActionPtr action;
   std::shared_ptr<Event> event;  // event record and event wait nodes
   std::shared_ptr<const ConditionalWork> conditional;
-  std::shared_ptr<const MemoryOperations> memory_operations;
 };
 using WorkTable = std::vector<NodeWork>;  // by index in the shape
 

@@ -1,6 +1,5 @@
 #include "cuda/host/graph_run.h"
 
-#include <optional>
 #include <utility>
 
 #include "cuda/host/operations.h"
@@ -87,7 +86,6 @@ GraphRun::Step GraphRun::RunNode(uint32_t node) {
   if (context_.fault() != CUDA_SUCCESS) return Step::kDone;
   if (type == CU_GRAPH_NODE_TYPE_WAIT_EVENT) return AwaitEvent(node);
   if (type == CU_GRAPH_NODE_TYPE_CONDITIONAL) return RunConditional(node);
-  if (type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP) return RunMemoryOperations(node, 0);
   const Action* action = (*plan_.work)[node].action.get();
   if (action == nullptr) return Step::kDone;
   const Outcome outcome = action->Run(context_.environment());
@@ -106,43 +104,6 @@ GraphRun::Step GraphRun::AwaitEvent(uint32_t node) {
     const std::shared_ptr<GraphRun> self = weak.lock();
     if (self != nullptr && self->Unpark(node)) self->PostBehind(node);
   });
-  return Step::kParked;
-}
-
-GraphRun::Step GraphRun::RunMemoryOperations(uint32_t node, size_t first) {
-  const MemoryOperations& operations = *(*plan_.work)[node].memory_operations;
-  for (size_t i = first; i < operations.size(); ++i) {
-    if (operations[i].wait.has_value()) {
-      if (AwaitValue(node, i) == Step::kParked) return Step::kParked;
-    } else {
-      const Outcome outcome = operations[i].write->Run(context_.environment());
-      if (outcome.error != CUDA_SUCCESS) context_.Fail(outcome.error);
-    }
-    if (context_.fault() != CUDA_SUCCESS) return Step::kDone;
-  }
-  return Step::kDone;
-}
-
-GraphRun::Step GraphRun::AwaitValue(uint32_t node, size_t operation) {
-  const ValueCondition& wait = *(*(*plan_.work)[node].memory_operations)[operation].wait;
-  const std::optional<uint64_t> word = context_.environment().regions.Load64(wait.address);
-  if (!word.has_value()) {
-    context_.Fail(CUDA_ERROR_ILLEGAL_ADDRESS);
-    return Step::kDone;
-  }
-  if (wait.HoldsFor(*word)) return Step::kDone;
-  if (Park(node) == Step::kDone) return Step::kDone;
-  context_.value_waits().Add(wait, [weak = weak_from_this(), node, operation](bool holds) {
-    const std::shared_ptr<GraphRun> self = weak.lock();
-    if (self == nullptr || !self->Unpark(node)) return;
-    if (!holds) self->context_.Fail(CUDA_ERROR_ILLEGAL_ADDRESS);
-    self->context_.pool().Post(self->priority_, [self, node, operation] {
-      self->GoOn(node, self->context_.fault() == CUDA_SUCCESS
-                           ? self->RunMemoryOperations(node, operation + 1)
-                           : Step::kDone);
-    });
-  });
-  context_.pool().WatchValues();
   return Step::kParked;
 }
 

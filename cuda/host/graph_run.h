@@ -54,9 +54,6 @@ class GraphRun : public std::enable_shared_from_this<GraphRun> {
   void RunFrom(uint32_t node);
   Step RunNode(uint32_t node);
   Step AwaitEvent(uint32_t node);
-  // From operation `first` of the node on.
-  Step RunMemoryOperations(uint32_t node, size_t first);
-  Step AwaitValue(uint32_t node, size_t operation);
   // Starts the body that the condition asks for; kDone: there is none, or none may start.
   Step RunConditional(uint32_t node);
   void BodyEnded(uint32_t node);

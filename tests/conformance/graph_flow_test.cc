@@ -1,10 +1,9 @@
-// Conditional nodes, and nodes that wait for a value.
+// Conditional nodes.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "cuda/graph.h"
@@ -17,7 +16,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::Each;
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 using testing::IsOk;
 using ::testing::Not;
 using ::testing::SizeIs;
@@ -204,33 +202,6 @@ TEST_F(GraphFlowConformance, AnIfOfThreeBodiesIsInvalid) {
                        graph_->CreateConditional(cuda::ConditionalDefault::kUndefined, 0));
   const auto added = graph_->AddConditional({handle, cuda::ConditionalKind::kIf, 3}, {});
   EXPECT_EQ(cuda::ResultOf(added.status()), CUDA_ERROR_INVALID_VALUE);
-}
-
-TEST_F(GraphFlowConformance, AWaitForAValueHoldsWhatComesBehindIt) {
-  const CUdeviceptr semaphore = word();
-  ASSERT_OK_AND_ASSIGN(const cuda::NodeRef wait, graph_->AddValueWait({semaphore, 3}, {}));
-  ASSERT_OK(AddRun(*graph_, {wait}, "append", log(), 1u));
-  ASSERT_OK_AND_ASSIGN(cuda::GraphExec exec, graph_->Instantiate());
-  ASSERT_OK(exec.Launch(stream_->ref()));
-  const cuda::Stream other = MakeStream();
-  ASSERT_OK(other.ref().WriteValue64(semaphore, 2));  // too little
-  ASSERT_OK(other.ref().Synchronize());
-  EXPECT_THAT(ReadLog(log()), IsEmpty());
-  ASSERT_OK(other.ref().WriteValue64(semaphore, 5));
-  ASSERT_OK(stream_->ref().Synchronize());
-  EXPECT_THAT(ReadLog(log()), ElementsAre(1));
-}
-
-TEST_F(GraphFlowConformance, AKernelEndsAWaitOfAnotherBranch) {
-  const CUdeviceptr semaphore = word();
-  ASSERT_OK_AND_ASSIGN(const cuda::NodeRef wait, graph_->AddValueWait({semaphore, 1}, {}));
-  ASSERT_OK(AddRun(*graph_, {wait}, "append", log(), 1u));
-  ASSERT_OK_AND_ASSIGN(cuda::GraphExec exec, graph_->Instantiate());
-  ASSERT_OK(exec.Launch(stream_->ref()));
-  const cuda::Stream other = MakeStream();
-  ASSERT_OK(Run(other.ref(), "increment", semaphore, uint64_t{0}));
-  ASSERT_OK(stream_->ref().Synchronize());
-  EXPECT_THAT(ReadLog(log()), ElementsAre(1));
 }
 
 }  // namespace
