@@ -215,7 +215,10 @@ class Renderer {
       return absl::StrCat("symbol ", absl::CHexEscape(symbol->symbol), ", ",
                           Counted(symbol->size_bytes, "byte"));
     }
-    if (kernel.empty()) return absl::StrCat(ir::KindName(node.op), " of ", BytesOf(node));
+    if (kernel.empty()) {
+      return absl::StrCat(ir::KindName(node.op), " of ", BytesOf(node),
+                          ir::IsHostOutput(node.op) ? ", delivered when ready" : "");
+    }
     const auto* library = std::get_if<ir::LibraryOp>(&node.op);
     const absl::string_view kind = library != nullptr ? "call " : "kernel ";
     if (planned.launches.count == 0) {

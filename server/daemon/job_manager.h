@@ -111,6 +111,9 @@ class JobManager {
   void OnLease(const JobPtr& job, absl::StatusOr<GraphLease> lease);
   void Retry(const JobPtr& job, const absl::Status& error);
   void Launch(const JobPtr& job);
+  void OnNotice(const JobPtr& job);
+  void Deliver(const JobPtr& job);
+  static std::vector<JobOutputPtr> TakeOutputs(const Job& job);
   void OnLaunched(const JobPtr& job, const LaunchResult& result);
   void Complete(const JobPtr& job, const LaunchResult& result);
   void CompleteWithReport(const JobPtr& job, absl::StatusCode code);
