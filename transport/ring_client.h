@@ -37,8 +37,8 @@ struct Completion {
 
 // Owns the ring's memory.
 // Thread safety: one thread at a time submits (Submit), one thread at a time reads completions
-// (Poll, Wait, TakeNotice); they may be two threads. Interrupt from any thread. Cost: Submit is about ten
-// stores and no system call while the server spins; Poll is one load when there is nothing.
+// (Poll, Wait, TakeNotice); they may be two threads. Interrupt from any thread. Cost: Submit is about
+// ten stores and no system call while the server spins; Poll is one load when there is nothing.
 class RingClient {
  public:
   // INVALID_ARGUMENT: capacity is not a power of two in [kMinRingCapacity, kMaxRingCapacity].

@@ -11,6 +11,9 @@
 // and from the completion to the waiting call on the executor's completion thread: no hand-over
 // between threads but those two.
 //
+// Outputs that are delivered while the job runs (host_outputs.h) are looked for on the completion thread
+// at each notice of the executor, put into the job's log, and told to its watchers.
+//
 // Who ends a job: whoever moves its phase to kEnded (job.h in job_manager.cc), exactly one. What a
 // job holds is given back before its end is told, so that a client that saw the end can, for
 // example, delete the job's buffers.
