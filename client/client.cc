@@ -116,10 +116,13 @@ void Job::OnDone(ResultCallback done) const {
   connection_->WaitAsync(request, ForResult<v1::WaitResponse>(std::move(done)));
 }
 
-absl::Status Job::Watch(const std::function<WatchNext(const v1::JobInfo&)>& on_state) const {
+absl::Status Job::Watch(const StateCallback& on_state, const OutputCallback& on_output) const {
   v1::WatchRequest request;
   request.set_job_id(id_);
-  return connection_->Watch(request, on_state);
+  return connection_->Watch(request, [&](const v1::WatchResponse& message) {
+    if (!message.has_output()) return on_state(message.info());
+    return on_output == nullptr ? WatchNext::kContinue : on_output(message.output());
+  });
 }
 
 absl::Status Job::Cancel() const {

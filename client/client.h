@@ -109,9 +109,13 @@ class Job {
   absl::StatusOr<v1::JobResult> Wait(absl::Duration timeout = absl::InfiniteDuration()) const;
   // Wait without blocking; as RunAsync.
   void OnDone(ResultCallback done) const;
-  // The state now and every change until the job has ended or the callback returns kStop; called on
-  // this thread. Blocks meanwhile.
-  absl::Status Watch(const std::function<WatchNext(const v1::JobInfo&)>& on_state) const;
+  // The state now and every change until the job has ended or a callback returns kStop; called on this
+  // thread. Blocks meanwhile. `on_output`, where given, gets each output that is delivered while the
+  // job runs (JobBuilder::HostOutput), those delivered already at once.
+  using StateCallback = std::function<WatchNext(const v1::JobInfo&)>;
+  using OutputCallback = std::function<WatchNext(const v1::JobOutput&)>;
+  absl::Status Watch(const StateCallback& on_state,
+                     const OutputCallback& on_output = nullptr) const;
   // A queued job ends as CANCELLED; a running one ends as it ends. FAILED_PRECONDITION when it has
   // ended already.
   absl::Status Cancel() const;

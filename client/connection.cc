@@ -114,7 +114,7 @@ class GrpcConnection final : public Connection,
   absl::StatusOr<v1::CancelResponse> Cancel(const v1::CancelRequest& request) override {
     return Call(wire_->jobs, &v1::JobService::Stub::AsyncCancel, request, {});
   }
-  absl::Status Watch(const v1::WatchRequest& request, const StateCallback& on_state) override;
+  absl::Status Watch(const v1::WatchRequest& request, const WatchCallback& on_message) override;
 
   void SubmitAsync(const v1::SubmitRequest& request, Callback<v1::SubmitResponse> done) override;
   void WaitAsync(const v1::WaitRequest& request, Callback<v1::WaitResponse> done) override;
@@ -324,19 +324,27 @@ void GrpcConnection::LaunchAsync(const v1::LaunchRequest& request,
       ->Start();
 }
 
-absl::Status GrpcConnection::Watch(const v1::WatchRequest& request, const StateCallback& on_state) {
+absl::Status GrpcConnection::Watch(const v1::WatchRequest& request,
+                                   const WatchCallback& on_message) {
   Backoff backoff = MakeBackoff();
-  std::optional<v1::JobState> last;  // a new stream starts with the state that the broken one had
+  std::optional<v1::JobState> last;  // a new stream starts with the state that the broken one had,
+  uint64_t outputs = 0;              // and with all outputs from the first on
   while (true) {
     grpc::ClientContext context;
     const auto reader = wire_->jobs.Watch(&context, request);
     v1::WatchResponse response;
+    uint64_t outputs_of_stream = 0;
     bool stopped = false;
     while (!stopped && reader->Read(&response)) {
       backoff.Reset();
-      if (last == response.info().state()) continue;
-      last = response.info().state();
-      stopped = on_state(response.info()) == WatchNext::kStop;
+      if (response.has_output()) {
+        if (++outputs_of_stream <= outputs) continue;
+        outputs = outputs_of_stream;
+      } else {
+        if (last == response.info().state()) continue;
+        last = response.info().state();
+      }
+      stopped = on_message(response) == WatchNext::kStop;
     }
     if (stopped) context.TryCancel();
     absl::Status status = ToStatus(reader->Finish());

@@ -60,8 +60,9 @@ class Connection {
  public:
   template <typename Response>
   using Callback = std::function<void(absl::StatusOr<Response>)>;
-  // Called for each state of a job, in order, on the thread that called Watch.
-  using StateCallback = std::function<WatchNext(const v1::JobInfo&)>;
+  // Called for each message of a watch (a state of the job, or an output that is delivered while it
+  // runs), in order, on the thread that called Watch.
+  using WatchCallback = std::function<WatchNext(const v1::WatchResponse&)>;
   // Called for each piece of a buffer, in order, on the thread that called Read. An error ends the
   // call with it.
   using ChunkCallback = std::function<absl::Status(absl::string_view)>;
@@ -75,8 +76,9 @@ class Connection {
   virtual absl::StatusOr<v1::GetJobResponse> GetJob(const v1::GetJobRequest& request) = 0;
   virtual absl::StatusOr<v1::ListJobsResponse> ListJobs(const v1::ListJobsRequest& request) = 0;
   virtual absl::StatusOr<v1::CancelResponse> Cancel(const v1::CancelRequest& request) = 0;
-  // Blocks until the last state was delivered or the callback says kStop (both OK).
-  virtual absl::Status Watch(const v1::WatchRequest& request, const StateCallback& on_state) = 0;
+  // Blocks until the last state was delivered or the callback says kStop (both OK). After a broken
+  // connection goes on without repeating a state or an output.
+  virtual absl::Status Watch(const v1::WatchRequest& request, const WatchCallback& on_message) = 0;
 
   // The same without blocking: `done` is called exactly once, on a thread of gRPC, and must not
   // block. The connection lives on until then, even when its owners are gone.

@@ -324,6 +324,14 @@ NodeRef JobBuilder::Download(absl::string_view output, const JobView& src) {
   return LastNode();
 }
 
+NodeRef JobBuilder::HostOutput(absl::string_view output, const JobView& src) {
+  v1::DownloadNode* download = AddNode()->mutable_download();
+  *download->mutable_src() = src.proto();
+  download->set_delivery(v1::DownloadNode::DELIVERY_WHEN_READY);
+  download->set_output(output.data(), output.size());
+  return LastNode();
+}
+
 NodeRef JobBuilder::Empty(absl::string_view name) {
   v1::Node* node = AddNode();
   node->mutable_empty();

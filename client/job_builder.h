@@ -217,6 +217,8 @@ class JobBuilder {
   NodeRef Fill(const JobView& dst, uint32_t pattern, uint32_t pattern_bytes);
   // A named output.
   NodeRef Download(absl::string_view output, const JobView& src);
+  // The same, and whoever watches the job (Job::Watch) gets it as soon as it is there.
+  NodeRef HostOutput(absl::string_view output, const JobView& src);
   // Nothing but order.
   NodeRef Empty(absl::string_view name);
 

@@ -19,7 +19,7 @@ class MockConnection : public Connection {
   MOCK_METHOD(absl::StatusOr<v1::ListJobsResponse>, ListJobs, (const v1::ListJobsRequest&),
               (override));
   MOCK_METHOD(absl::StatusOr<v1::CancelResponse>, Cancel, (const v1::CancelRequest&), (override));
-  MOCK_METHOD(absl::Status, Watch, (const v1::WatchRequest&, const StateCallback&), (override));
+  MOCK_METHOD(absl::Status, Watch, (const v1::WatchRequest&, const WatchCallback&), (override));
   MOCK_METHOD(void, SubmitAsync, (const v1::SubmitRequest&, Callback<v1::SubmitResponse>),
               (override));
   MOCK_METHOD(void, WaitAsync, (const v1::WaitRequest&, Callback<v1::WaitResponse>), (override));

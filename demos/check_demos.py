@@ -30,6 +30,11 @@ def blurred(gray, sigma):
     return ndimage.gaussian_filter(gray.astype(float), sigma, mode="nearest", truncate=radius / sigma)
 
 
+def diffused(heat):
+    wide = np.pad(heat, 1, mode="edge")
+    return heat + 0.25 * (wide[:-2, 1:-1] + wide[2:, 1:-1] + wide[1:-1, :-2] + wide[1:-1, 2:] - 4 * heat)
+
+
 def expect_close(name, actual, expected, tolerance):
     if actual.shape != expected.shape:
         return [f"{name}: shape {actual.shape}, expected {expected.shape}"]
@@ -342,8 +347,7 @@ def check_control_flow(folder):
     heat[17, 8:24] = 400
     rounds = 0
     while rounds == 0 or int(heat.max()) > 8:
-        wide = np.pad(heat, 1, mode="edge")
-        heat = heat + 0.25 * (wide[:-2, 1:-1] + wide[2:, 1:-1] + wide[1:-1, :-2] + wide[1:-1, 2:] - 4 * heat)
+        heat = diffused(heat)
         rounds += 1
     smooth = heat
     for radius in (1, 2, 1, 2):
@@ -355,6 +359,20 @@ def check_control_flow(folder):
             expect_close("control_flow: SWITCH", load("selected"), np.array([222]), 0) +
             expect_close("control_flow: semaphore", load("semaphore"), np.array([3] + 7 * [0]), 0) +
             expect_close("control_flow: row behind the wait", load("handed_over"), 2 * np.arange(1000), 0))
+
+
+def check_progress(folder):
+    load = lambda name: np.load(os.path.join(folder, f"progress_{name}.npy"))
+    heat = np.zeros((64, 64))
+    heat[28:36, 28:36] = 100
+    faults = []
+    for sweep in (1, 2, 3):
+        for _ in range(8):
+            heat = diffused(heat)
+        faults += expect_close(f"progress: peak {sweep}", load(f"peak_{sweep}").ravel(), np.array([heat.max()]), 1e-3)
+        if sweep == 2:
+            faults += expect_close("progress: halfway", load("halfway"), heat, 1e-3)
+    return faults + expect_close("progress: heat", load("heat"), heat, 1e-3)
 
 
 def check_own_symbols(folder):

@@ -57,6 +57,8 @@ def rows_of_node(body):
         rows = ["copy, 2D and 3D"]
     if kind[1] == "fill" and "rows" in inner:
         rows = ["fill, 2D"]
+    if kind[1] == "download" and "DELIVERY_WHEN_READY" in inner:
+        rows = ["download, when ready (host output)"]
     if kind[1] == "user_kernel":
         for field in ("cluster", "cooperative", "priority", "texture"):
             if re.search(rf"\b{field}\b", inner):

@@ -47,7 +47,8 @@ RingClient::RingClient(SharedMemory memory, const RingOptions& options)
       slots_(reinterpret_cast<SubmitSlot*>(memory_.data() + SubmitOffset())),
       entries_(reinterpret_cast<CompletionEntry*>(memory_.data() + CompletionOffset(capacity_))),
       server_doorbell_(&reinterpret_cast<RingHeader*>(memory_.data())->server_doorbell),
-      client_doorbell_(&reinterpret_cast<RingHeader*>(memory_.data())->client_doorbell) {}
+      client_doorbell_(&reinterpret_cast<RingHeader*>(memory_.data())->client_doorbell),
+      notices_(&reinterpret_cast<RingHeader*>(memory_.data())->notices) {}
 
 absl::StatusOr<uint64_t> RingClient::Submit(GraphId graph, uint32_t flags) {
   const uint64_t position = submitted_.load(std::memory_order_relaxed);
@@ -94,7 +95,7 @@ std::optional<Completion> RingClient::Poll() {
 
 std::optional<Completion> RingClient::Wait(absl::Duration timeout) {
   const auto ready = [this] {
-    return HasCompletion() || interrupted_.load(std::memory_order_seq_cst);
+    return HasCompletion() || HasNotice() || interrupted_.load(std::memory_order_seq_cst);
   };
   if (!ready()) {
     const absl::Duration start = Clock::Real().Now();
@@ -104,6 +105,15 @@ std::optional<Completion> RingClient::Wait(absl::Duration timeout) {
   std::optional<Completion> completion = Poll();
   if (!completion.has_value()) interrupted_.store(false, std::memory_order_seq_cst);
   return completion;
+}
+
+bool RingClient::HasNotice() const {
+  return notices_->load(std::memory_order_seq_cst) != notices_taken_;
+}
+
+bool RingClient::TakeNotice() {
+  const uint32_t count = notices_->load(std::memory_order_seq_cst);
+  return std::exchange(notices_taken_, count) != count;
 }
 
 void RingClient::Interrupt() {

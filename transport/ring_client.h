@@ -37,8 +37,8 @@ struct Completion {
 
 // Owns the ring's memory.
 // Thread safety: one thread at a time submits (Submit), one thread at a time reads completions
-// (Poll, Wait); they may be two threads. Interrupt from any thread. Cost: Submit is about ten
-// stores and no system call while the server spins; Poll is one load when there is nothing.
+// (Poll, Wait, TakeNotice); they may be two threads. Interrupt from any thread. Cost: Submit is about
+// ten stores and no system call while the server spins; Poll is one load when there is nothing.
 class RingClient {
  public:
   // INVALID_ARGUMENT: capacity is not a power of two in [kMinRingCapacity, kMaxRingCapacity].
@@ -55,8 +55,13 @@ class RingClient {
   // The next completion, or none now.
   std::optional<Completion> Poll();
 
-  // The next completion; waits for it. None after `timeout`, or when interrupted.
+  // The next completion; waits for it. None after `timeout`, when interrupted, or when there is a
+  // notice that TakeNotice has not taken.
   std::optional<Completion> Wait(absl::Duration timeout);
+
+  // True when the server has given notices since the last call (RingServer::notice): the caller then
+  // looks where they are about. Of the thread that reads completions.
+  bool TakeNotice();
 
   // Makes the Wait in progress, or else the next one, return.
   void Interrupt();
@@ -70,6 +75,7 @@ class RingClient {
  private:
   RingClient(SharedMemory memory, const RingOptions& options);
   bool HasCompletion() const;
+  bool HasNotice() const;
 
   const SharedMemory memory_;
   const uint32_t capacity_;
@@ -78,6 +84,8 @@ class RingClient {
   CompletionEntry* const entries_;
   const Doorbell server_doorbell_;
   const Doorbell client_doorbell_;
+  const std::atomic<uint32_t>* const notices_;
+  uint32_t notices_taken_ = 0;  // of the reading thread
   // Written by the submitting thread; read by the other for the check of a sequence.
   std::atomic<uint64_t> submitted_{0};
   // Written by the reading thread; read by the submitting one for R3. Release/acquire carries R3's

@@ -28,6 +28,11 @@
 //   R7  Stores of `sequence` and `stamp` and the loads that decide to sleep are sequentially
 //       consistent, as the doorbells' protocol (wait_strategy.h, W1 and S2) asks for. Everything
 //       else is relaxed: R1 and R2 order it.
+//   R8  `notices` counts what s has told c beside completions: that a launch in flight has put
+//       something where both look (an output that is delivered while the job runs). s stores that
+//       first (release), then adds 1 (sequentially consistent, W1), then rings: a c that reads
+//       another count than last time (S2) sees what was stored before. c only compares counts: it
+//       bounds nothing, and a hostile one costs c a look for each change.
 //
 // Room for later versions: argument bytes of a launch (an area behind the completions, a range of
 // it named by the slot's reserved words, announced by a slot flag) and completions written by the
@@ -64,7 +69,8 @@ struct RingHeader {
   alignas(kRingLineBytes) std::atomic<uint32_t> server_doorbell;  // rung by the client
   uint8_t reserved1[60];
   alignas(kRingLineBytes) std::atomic<uint32_t> client_doorbell;  // rung by the server
-  uint8_t reserved2[60];
+  std::atomic<uint32_t> notices;                                  // R8; wraps around
+  uint8_t reserved2[56];
 };
 
 // One launch.
@@ -116,6 +122,7 @@ static_assert(offsetof(RingHeader, submit_offset) == 24);
 static_assert(offsetof(RingHeader, completion_offset) == 32);
 static_assert(offsetof(RingHeader, server_doorbell) == 64);
 static_assert(offsetof(RingHeader, client_doorbell) == 128);
+static_assert(offsetof(RingHeader, notices) == 132);
 
 static_assert(sizeof(SubmitSlot) == 64);
 static_assert(offsetof(SubmitSlot, sequence) == 0);

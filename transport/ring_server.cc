@@ -58,7 +58,13 @@ RingServer::RingServer(SharedMemory memory, uint32_t capacity)
       slots_(reinterpret_cast<SubmitSlot*>(memory_.data() + SubmitOffset())),
       entries_(reinterpret_cast<CompletionEntry*>(memory_.data() + CompletionOffset(capacity))),
       server_doorbell_(&reinterpret_cast<RingHeader*>(memory_.data())->server_doorbell),
-      client_doorbell_(&reinterpret_cast<RingHeader*>(memory_.data())->client_doorbell) {}
+      client_doorbell_(&reinterpret_cast<RingHeader*>(memory_.data())->client_doorbell),
+      notices_(&reinterpret_cast<RingHeader*>(memory_.data())->notices) {}
+
+void RingNotice::Give() const {
+  count_->fetch_add(1, std::memory_order_seq_cst);  // R8
+  doorbell_.Ring();
+}
 
 bool RingServer::HasSubmission() const {
   if (taken_ - completed_ >= capacity_) return false;  // R4

@@ -2,6 +2,7 @@
 // assumed hostile: see R4 to R6 in ring_layout.h, where layout, invariants and memory orders stand.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -21,8 +22,25 @@ struct Submission {
   GraphId graph;
 };
 
+// Tells the client that a launch in flight has something for it, which is no completion (R8). A
+// value; does not own the ring, which must outlive every Give.
+// Thread safety: Give from any thread, a host function's included: it makes no call but, for a
+// client that sleeps, the one that wakes it.
+class RingNotice {
+ public:
+  RingNotice(std::atomic<uint32_t>* count, Doorbell doorbell)
+      : count_(count), doorbell_(doorbell) {}
+
+  // REQUIRES: what the notice is about was stored before, with release order.
+  void Give() const;
+
+ private:
+  std::atomic<uint32_t>* count_;
+  Doorbell doorbell_;
+};
+
 // Owns the ring's mapping.
-// Thread safety: one thread at a time, except doorbell().Ring().
+// Thread safety: one thread at a time, except doorbell().Ring() and notice().Give().
 // Cost: Take is one load when there is nothing; Complete is five stores, and a system call when the
 // client sleeps.
 class RingServer {
@@ -48,6 +66,7 @@ class RingServer {
 
   // What the client rings after it submitted; whoever serves the ring sleeps on it.
   const Doorbell& doorbell() const { return server_doorbell_; }
+  RingNotice notice() const { return RingNotice(notices_, client_doorbell_); }
 
   uint64_t in_flight() const { return taken_ - completed_; }
   uint64_t refused() const { return refused_; }  // slots completed by Take itself
@@ -61,6 +80,7 @@ class RingServer {
   CompletionEntry* const entries_;
   const Doorbell server_doorbell_;
   const Doorbell client_doorbell_;
+  std::atomic<uint32_t>* const notices_;
   uint64_t taken_ = 0;
   uint64_t completed_ = 0;
   uint64_t refused_ = 0;

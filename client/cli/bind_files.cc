@@ -187,6 +187,16 @@ absl::StatusOr<Bindings> PlanOutputs(const JobFile& file, const std::vector<std:
   return planned;
 }
 
+Bindings HostOutputsOf(const v1::Job& job, const Bindings& planned) {
+  Bindings files;
+  for (int i = 0; i < job.nodes_size(); ++i) {
+    if (job.nodes(i).download().delivery() != v1::DownloadNode::DELIVERY_WHEN_READY) continue;
+    const auto file = planned.find(OutputName(job, i));
+    if (file != planned.end()) files.insert(*file);
+  }
+  return files;
+}
+
 absl::Status WriteOutput(const std::string& path, const v1::JobOutput& output) {
   WEFT_ASSIGN_OR_RETURN(const ArrayType type, TypeOf(output.data_type(), output.shape()));
   std::error_code error;

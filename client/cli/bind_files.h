@@ -49,6 +49,9 @@ absl::StatusOr<std::vector<std::string>> BindInputs(JobFile& file, const Binding
 absl::StatusOr<Bindings> PlanOutputs(const JobFile& file, const std::vector<std::string>& inputs,
                                      const std::string& out_dir, const Bindings& outputs);
 
+// Those of `planned` that a server delivers while the job runs (DownloadNode.delivery).
+Bindings HostOutputsOf(const v1::Job& job, const Bindings& planned);
+
 // Writes one output; makes missing folders of `path`.
 absl::Status WriteOutput(const std::string& path, const v1::JobOutput& output);
 

@@ -25,7 +25,10 @@ constexpr char kRunDetails[] =
     "Files that the job names are relative to the job file; those of --input, --output and\n"
     "--timeline to the working folder. A file is .npy, .png (8-bit gray or RGB) or, with any "
     "other\n"
-    "ending, raw bytes. Outputs are written whole or not at all, and never over an input.\n"
+    "ending, raw bytes. Outputs are written whole or not at all, and never over an input;\n"
+    "those that the job delivers while it runs (`delivery`) as soon as they come, also where the "
+    "job\n"
+    "fails later on.\n"
     "Ctrl-C cancels the job while it is queued; one that runs ends as it ends. A second Ctrl-C\n"
     "leaves at once.";
 
@@ -61,7 +64,7 @@ class RunCommand final : public Command {
  private:
   absl::StatusOr<JobFile> Prepare(Bindings& files) const;
   absl::StatusOr<std::unique_ptr<LocalDaemon>> StartDaemon(const Environment& environment) const;
-  absl::StatusOr<v1::JobResult> Submit(Environment& environment, v1::Job job,
+  absl::StatusOr<v1::JobResult> Submit(Environment& environment, v1::Job job, const Bindings& files,
                                        InterruptWatcher& interrupts) const;
 
   std::string job_;
@@ -100,7 +103,9 @@ absl::StatusOr<std::unique_ptr<LocalDaemon>> RunCommand::StartDaemon(
 }
 
 absl::StatusOr<v1::JobResult> RunCommand::Submit(Environment& environment, v1::Job job,
+                                                 const Bindings& files,
                                                  InterruptWatcher& interrupts) const {
+  const Bindings host_outputs = HostOutputsOf(job, files);
   WEFT_ASSIGN_OR_RETURN(const auto connection, environment.Connect());
   WEFT_ASSIGN_OR_RETURN(const client::Job submitted,
                         client::Client(connection).Submit(std::move(job)));
@@ -111,7 +116,8 @@ absl::StatusOr<v1::JobResult> RunCommand::Submit(Environment& environment, v1::J
         << std::flush;
     submitted.Cancel().IgnoreError();
   });
-  auto result = WaitForJob(environment, *connection, submitted.id(), /*timeout_ms=*/0);
+  auto result =
+      WaitForJob(environment, *connection, submitted.id(), /*timeout_ms=*/0, host_outputs);
   interrupts.OnInterrupt(nullptr);
   return result;
 }
@@ -126,7 +132,7 @@ absl::StatusOr<ExitCode> RunCommand::Run(Environment& environment) {
   WEFT_ASSIGN_OR_RETURN(const auto daemon, StartDaemon(environment));
   if (daemon != nullptr) environment.socket = daemon->socket();
   WEFT_ASSIGN_OR_RETURN(v1::JobResult result,
-                        Submit(environment, std::move(file.job), *interrupts));
+                        Submit(environment, std::move(file.job), files, *interrupts));
   absl::Status drawn;
   if (!timeline_.empty() && result.timeline_size() > 0) {
     drawn = WriteTimeline(result, timeline_, environment.out);

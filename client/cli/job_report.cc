@@ -14,19 +14,25 @@
 namespace weft::cli {
 namespace {
 
-// Shows the states of a job until it has ended or `timeout_ms` is over.
-void ShowProgress(Environment& environment, client::Connection& connection,
-                  const std::string& job_id, uint64_t timeout_ms) {
-  // With a limit the states are not watched: a watch has no limit of its own.
-  if (!environment.err_is_terminal || timeout_ms != 0) return;
-  ProgressLine line(environment.err, Clock::Real());
+// Shows the states of a job, and writes what it delivers, until it has ended.
+void FollowJob(Environment& environment, client::Connection& connection, const std::string& job_id,
+               const Bindings& host_outputs) {
+  std::optional<ProgressLine> line;
+  if (environment.err_is_terminal) line.emplace(environment.err, Clock::Real());
   v1::WatchRequest request;
   request.set_job_id(job_id);
   // Its error shows again, and is handled, at the Wait that follows.
   connection
       .Watch(request,
-             [&line](const v1::JobInfo& info) {
-               line.Update(info);
+             [&](const v1::WatchResponse& message) {
+               if (message.has_output()) {
+                 const auto file = host_outputs.find(message.output().name());
+                 if (file != host_outputs.end()) {
+                   WriteOutput(file->second, message.output()).IgnoreError();
+                 }
+               } else if (line.has_value()) {
+                 line->Update(message.info());
+               }
                return client::WatchNext::kContinue;
              })
       .IgnoreError();
@@ -76,8 +82,12 @@ absl::Status WriteOutputs(v1::JobResult& result, const Bindings& files) {
 }  // namespace
 
 absl::StatusOr<v1::JobResult> WaitForJob(Environment& environment, client::Connection& connection,
-                                         const std::string& job_id, uint64_t timeout_ms) {
-  ShowProgress(environment, connection, job_id, timeout_ms);
+                                         const std::string& job_id, uint64_t timeout_ms,
+                                         const Bindings& host_outputs) {
+  // With a limit the job is not watched: a watch has no limit of its own.
+  if (timeout_ms == 0 && (environment.err_is_terminal || !host_outputs.empty())) {
+    FollowJob(environment, connection, job_id, host_outputs);
+  }
   v1::WaitRequest request;
   request.set_job_id(job_id);
   request.set_timeout_ms(timeout_ms);

@@ -17,8 +17,11 @@ namespace weft::cli {
 
 // Blocks until the job has ended, with a live line where standard error is a terminal, and gives
 // what it left behind, whatever its state. `timeout_ms`: 0 for none; then DEADLINE_EXCEEDED.
+// `host_outputs`: output → file, written when the job delivers the output while it runs, without a word
+// where that fails: ReportResult writes it again. REQUIRES: none with a timeout.
 absl::StatusOr<v1::JobResult> WaitForJob(Environment& environment, client::Connection& connection,
-                                         const std::string& job_id, uint64_t timeout_ms);
+                                         const std::string& job_id, uint64_t timeout_ms,
+                                         const Bindings& host_outputs = {});
 
 enum class ReportStyle : uint8_t { kText, kJson };
 

@@ -11,6 +11,7 @@
 #include "absl/types/span.h"
 #include "cuda/context.h"
 #include "cuda/driver.h"
+#include "cuda/graph.h"
 #include "cuda/library_call.h"
 #include "cuda/module.h"
 #include "graph/ir/graph.h"
@@ -36,6 +37,10 @@ struct Bindings {
   // Start of the plan's staging area, page-locked host memory as the device addresses it
   // (PinnedHost::device_address); not read when it has none.
   CUdeviceptr staging = 0;
+  // By position in ir::Graph::outputs: what tells that an output is in the staging area, called behind
+  // its copy at every run. Of outputs that are delivered at the end nothing is read; the vector may be
+  // shorter when only such are behind its end.
+  std::vector<cuda::HostNode> output_ready;
 };
 
 // A call of a library with all its arguments.

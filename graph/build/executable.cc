@@ -166,7 +166,7 @@ bool IsUpdatable(const ir::Graph& graph, const plan::Plan& plan) {
     const ir::Operation& op = graph.nodes[i].op;
     const bool is_call = std::holds_alternative<ir::LibraryOp>(op);
     if (is_call && !node.is_no_op && node.launches.count == 0) return false;
-    if (!graph.CallsOf(op).empty()) return false;
+    if (!graph.CallsOf(op).empty() || ir::IsHostOutput(op)) return false;
   }
   return true;
 }
@@ -193,8 +193,8 @@ absl::StatusOr<uint32_t> Executable::Update(const BuildInput& input) {
   WEFT_RETURN_IF_ERROR(CheckUsable());
   if (!is_updatable_) {
     return absl::FailedPreconditionError(
-        "an executable with captured calls or graphs of the job cannot be changed; create a new "
-        "one");
+        "an executable with captured calls, graphs of the job or outputs that are delivered when "
+        "ready cannot be changed; create a new one");
   }
   WEFT_ASSIGN_OR_RETURN(OperationList operations, ResolveOperations(input));
   if (StructureHash(input.graph, input.plan) != structure_hash_ || ShapeOf(input.plan) != shape_ ||

@@ -32,7 +32,8 @@ uint64_t StructureHash(const ir::Graph& graph, const plan::Plan& plan);
 // False for plans with calls of libraries that are captured or with graphs of the job: CUDA changes
 // nothing that is captured, and bodies of conditional nodes in part only. Update refuses them before
 // the work of resolving them. False for plans that are cut into segments, too: they are of several
-// executables (segment_runner.h).
+// executables (segment_runner.h); and for those with outputs that are delivered when ready, whose host
+// nodes belong to one graph's memory.
 bool IsUpdatable(const ir::Graph& graph, const plan::Plan& plan);
 
 // REQUIRES: the plan is not cut into segments.

@@ -38,6 +38,9 @@ struct Adder {
   absl::StatusOr<cuda::NodeRef> operator()(const cuda::MemsetNode& fill) const {
     return graph.AddMemset(fill, dependencies);
   }
+  absl::StatusOr<cuda::NodeRef> operator()(const cuda::HostNode& call) const {
+    return graph.AddHost(call, dependencies);
+  }
   absl::StatusOr<cuda::NodeRef> operator()(const LibraryOperation& library) const {
     WEFT_ASSIGN_OR_RETURN(
         const cuda::Graph recorded,
@@ -149,9 +152,15 @@ class Builder {
   }
   // NOLINTEND(misc-no-recursion)
 
+  // What others wait for. Behind an output that is delivered when ready that is its copy: the call that
+  // tells of it goes on beside them.
   cuda::NodeRef LastOf(NodeIndex node) const {
     const ir::Slice operations = list_.OfNode(node);
-    return nodes_[operations.begin + operations.count - 1];
+    uint32_t last = operations.begin + operations.count - 1;
+    if (operations.count > 1 && std::holds_alternative<cuda::HostNode>(list_.operations[last])) {
+      --last;
+    }
+    return nodes_[last];
   }
 
   const BuildInput& job_;

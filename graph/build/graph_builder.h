@@ -3,7 +3,7 @@
 // Every operation (one phase of a kernel, a copy, a fill, an empty node) is one graph node; a call of a
 // library is one too, a child graph of what the library put into a captured stream. What
 // orders them: the plan's event edges; the lane (a node follows the one before it in its lane); and
-// the phases of one kernel node, which are chained.
+// the phases of one kernel node, which are chained. The call that tells of an output holds back nothing.
 //
 // A graph that a node runs becomes a part of the graph around it, node by node, and not a child graph
 // node: CUDA takes no conditional nodes in children, and lets a node in a child be changed only by way

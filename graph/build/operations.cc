@@ -264,7 +264,16 @@ class Resolver {
 
   absl::Status Add(const ir::DownloadOp& op, const plan::PlannedNode& planned) {
     WEFT_ASSIGN_OR_RETURN(const CUdeviceptr source, AddressOf(op.src));
-    list_.operations.emplace_back(cuda::MemcpyNode{StagingOf(planned), source, op.src.range.size});
+    if (!op.src.range.empty()) {
+      list_.operations.emplace_back(
+          cuda::MemcpyNode{StagingOf(planned), source, op.src.range.size});
+    }
+    if (op.delivery == ir::Delivery::kWhenReady) {
+      if (op.output >= input_.bindings.output_ready.size()) {
+        return WEFT_BUG("nobody is to be told that an output is ready");
+      }
+      list_.operations.emplace_back(input_.bindings.output_ready[op.output]);
+    }
     return absl::OkStatus();
   }
 
@@ -412,6 +421,9 @@ struct Same {
   }
   bool operator()(const cuda::BoxCopy& x, const cuda::BoxCopy& y) const { return x == y; }
   bool operator()(const cuda::Prefetch& x, const cuda::Prefetch& y) const { return x == y; }
+  bool operator()(const cuda::HostNode& x, const cuda::HostNode& y) const {
+    return x.function == y.function && x.user_data == y.user_data;
+  }
   bool operator()(const cuda::MemsetNode& x, const cuda::MemsetNode& y) const {
     return x.destination == y.destination && x.pattern.value == y.pattern.value &&
            x.pattern.element_size == y.pattern.element_size && x.width == y.width &&

@@ -1,5 +1,5 @@
 // The nodes of a plan as what the driver is asked to do: launches, copies and fills with final
-// addresses. graph_builder, executable and stream_runner carry them out in their own ways.
+// addresses, and calls of the host. graph_builder, executable and stream_runner carry them out in their own ways.
 #pragma once
 
 #include <cstdint>
@@ -47,14 +47,16 @@ struct RunOperation {
   uint32_t run = 0;
 };
 
-using Operation = std::variant<EmptyOperation, KernelOperation, cuda::MemcpyNode, cuda::BoxCopy,
-                               cuda::MemsetNode, cuda::Prefetch, LibraryOperation, RunOperation>;
+using Operation =
+    std::variant<EmptyOperation, KernelOperation, cuda::MemcpyNode, cuda::BoxCopy, cuda::MemsetNode,
+                 cuda::Prefetch, cuda::HostNode, LibraryOperation, RunOperation>;
 
 struct GraphRun;
 
 // Thread safety: values, which move only. Cost: about 100 bytes an operation.
 struct OperationList {
-  std::vector<Operation> operations;  // grouped by node; the phases of a kernel in order
+  // Grouped by node: the phases of a kernel in order, an output and behind it the call that tells of it.
+  std::vector<Operation> operations;
   std::vector<uint32_t> first = {
       0};  // by NodeIndex: where its operations begin; and the end of all
   std::vector<uint64_t> parameter_words;

@@ -39,6 +39,9 @@ struct Issuer {
   absl::Status operator()(const cuda::Prefetch& prefetch) const {
     return cuda::PrefetchAsync(stream, prefetch);
   }
+  absl::Status operator()(const cuda::HostNode& call) const {
+    return stream.LaunchHostFunc(call.function, call.user_data);
+  }
   absl::Status operator()(const LibraryOperation& library) const {
     return library.call->Enqueue(stream);
   }

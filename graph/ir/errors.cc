@@ -93,6 +93,14 @@ FieldViolation OutputsTooLarge(uint64_t bytes, uint64_t limit_bytes) {
                        "buffer and fetch it with `weft get`")};
 }
 
+FieldViolation TooManyHostOutputs(const NodePlace& node, uint64_t limit) {
+  return {node.Field("download.delivery"),
+          absl::StrCat(NodeText(node), " is one more than the ", limit,
+                       " outputs of a job that may be delivered when they are ready; leave "
+                       "`delivery` out where the end of the job is early enough, or copy what is "
+                       "ready at the same time into one buffer")};
+}
+
 FieldViolation UnknownEnumValue(std::string field, absl::string_view type, int value,
                                 absl::string_view values) {
   return {std::move(field), absl::StrCat(type, " has no value ", value, "; use one of ", values)};

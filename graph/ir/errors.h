@@ -68,6 +68,8 @@ FieldViolation GraphWithoutNodes(std::string field, absl::string_view graph);
 FieldViolation BadText(std::string field, absl::string_view what, uint64_t size_bytes);
 // The outputs of a job take more memory, and a larger message, than the server gives to one job.
 FieldViolation OutputsTooLarge(uint64_t bytes, uint64_t limit_bytes);
+// `node`: the first that is one too many.
+FieldViolation TooManyHostOutputs(const NodePlace& node, uint64_t limit);
 FieldViolation TooMany(std::string field, absl::string_view what, uint64_t count, uint64_t limit);
 FieldViolation UnknownEnumValue(std::string field, absl::string_view type, int value,
                                 absl::string_view values);

@@ -27,6 +27,11 @@ uint64_t StagedBytes(const Operation& op) {
   return UploadOf(op).has_value() ? std::get<SymbolOp>(op).size_bytes : 0;
 }
 
+bool IsHostOutput(const Operation& op) {
+  const auto* download = std::get_if<DownloadOp>(&op);
+  return download != nullptr && download->delivery == Delivery::kWhenReady;
+}
+
 bool HasTextures(const UserKernelOp& op) {
   return std::any_of(op.parameters.begin(), op.parameters.end(), [](const KernelParameter& one) {
     return std::holds_alternative<TextureParameter>(one);
@@ -42,7 +47,10 @@ bool IsNoOp(const Operation& op) {
                         [](const CopyOp& copy) { return copy.dst.range.empty(); },
                         [](const FillOp& fill) { return fill.dst.range.empty(); },
                         [](const UploadOp& upload) { return upload.dst.range.empty(); },
-                        [](const DownloadOp& download) { return download.src.range.empty(); },
+                        [](const DownloadOp& download) {
+                          return download.src.range.empty() &&
+                                 download.delivery == Delivery::kAtEnd;
+                        },
                         [](const PrefetchOp& prefetch) { return prefetch.view.range.empty(); },
                         [](const AdviseOp&) { return true; },
                         [](const GraphOp&) { return false; },

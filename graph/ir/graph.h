@@ -137,9 +137,14 @@ struct UploadOp {
   View dst;
   uint32_t upload = 0;  // position among the uploads of the job, in program order
 };
+enum class Delivery : uint8_t {
+  kAtEnd,      // with the result of the job
+  kWhenReady,  // also as soon as the node has run
+};
 struct DownloadOp {
   View src;
   uint32_t output = 0;  // position in Graph::outputs
+  Delivery delivery = Delivery::kAtEnd;
 };
 // Sets bytes of a variable of a module.
 struct SymbolOp {
@@ -249,6 +254,7 @@ struct Output {
   kernels::DType dtype = kernels::DType::kU8;
   std::vector<uint64_t> shape;
   uint64_t size_bytes = 0;
+  Delivery delivery = Delivery::kAtEnd;
 };
 
 enum class Ordering : uint8_t {
@@ -328,11 +334,13 @@ absl::string_view KindName(const Operation& op);
 std::optional<uint32_t> UploadOf(const Operation& op);
 // Bytes that a node moves by way of the staging area.
 uint64_t StagedBytes(const Operation& op);
+// True of an output that is delivered while the job runs.
+bool IsHostOutput(const Operation& op);
 
 bool HasTextures(const UserKernelOp& op);
 
 // True when a run has nothing to do on the device for the node: an empty node, one on zero bytes, or
-// advice. It still keeps its place in the order.
+// advice (an output of no bytes that is delivered early is still told). It still keeps its place in the order.
 bool IsNoOp(const Operation& op);
 
 // For std::visit with one lambda a node kind.

@@ -32,6 +32,9 @@ inline constexpr size_t kMaxGraphs = 256;  // Job.graphs
 // Levels of graphs that run graphs, the job's own nodes not counted. CUDA names no limit of its own; the
 // conformance suite nests conditional nodes so deep.
 inline constexpr uint32_t kMaxGraphDepth = 8;
+// Outputs of a job that are delivered while it runs: whenever one is ready, weftd looks at the words of
+// all that are not, so that the work grows with the square.
+inline constexpr size_t kMaxHostOutputs = 1024;
 inline constexpr size_t kMaxBodies = 64;  // of one conditional node
 inline constexpr uint64_t kMaxBufferBytes = uint64_t{1} << 40;
 // Messages inside messages in a job file. The format itself needs 7 (Job, SubGraph, Node,

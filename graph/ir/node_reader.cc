@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "graph/ir/argument_reader.h"
 #include "graph/ir/expression_reader.h"
+#include "graph/ir/field_names.h"
 #include "graph/ir/flow_reader.h"
 #include "graph/ir/kernel_reader.h"
 #include "graph/ir/symbol_reader.h"
@@ -376,9 +377,29 @@ void NodeReader::ReportOutput(const v1::DownloadNode& download, const Output& ou
   }
 }
 
+// AT_END for what is refused.
+Delivery NodeReader::ReadDelivery(const v1::DownloadNode& download) {
+  switch (download.delivery()) {
+    case v1::DownloadNode::DELIVERY_UNSPECIFIED:
+    case v1::DownloadNode::DELIVERY_AT_END:
+      return Delivery::kAtEnd;
+    case v1::DownloadNode::DELIVERY_WHEN_READY:
+      if (++host_outputs_ == kMaxHostOutputs + 1) {
+        violations_.Add(TooManyHostOutputs(place_, kMaxHostOutputs));
+      }
+      return Delivery::kWhenReady;
+    default:
+      violations_.Add(UnknownEnumValue(place_.Field("download.delivery"), "DownloadNode.Delivery",
+                                       download.delivery(),
+                                       ListValues(*v1::DownloadNode::Delivery_descriptor())));
+      return Delivery::kAtEnd;
+  }
+}
+
 std::optional<Operation> NodeReader::ReadDownload(const v1::DownloadNode& download) {
   Output output;
   output.name = download.output();
+  output.delivery = ReadDelivery(download);
   output.file = download.file();
   output.node = NodeIndex(place_.index);
   if (output.name.empty()) output.name = std::string(place_.name);
@@ -394,8 +415,9 @@ std::optional<Operation> NodeReader::ReadDownload(const v1::DownloadNode& downlo
   output.shape = std::move(src->shape);
   output.size_bytes = src->view.range.size;
   AddUse(src->view, Access::kRead);
+  const Delivery delivery = output.delivery;
   graph_.outputs.push_back(std::move(output));
-  return DownloadOp{src->view, static_cast<uint32_t>(graph_.outputs.size() - 1)};
+  return DownloadOp{src->view, static_cast<uint32_t>(graph_.outputs.size() - 1), delivery};
 }
 
 }  // namespace weft::ir

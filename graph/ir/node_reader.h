@@ -83,6 +83,7 @@ class NodeReader {
   void LaunchOf(uint32_t module);
   MemoryNodeReader MemoryNodes() const;
   bool CheckArgumentCount(const char* part, int count);
+  Delivery ReadDelivery(const v1::DownloadNode& download);
   void ReportOutput(const v1::DownloadNode& download, const Output& output);
 
   const JobContext& context_;
@@ -93,6 +94,7 @@ class NodeReader {
   const ViewReader views_;
   NameTable names_;
   NameTable outputs_;
+  size_t host_outputs_ = 0;  // met so far
   ModuleOrder module_order_;
   NodePlace place_;                  // of the node being read
   std::vector<uint32_t> waited_by_;  // by node: 1 + the last node whose `after` names it

@@ -46,7 +46,14 @@ class NodeLowering {
     }
   }
   void Lower(const ir::UploadOp& op, PlannedNode& out) { Stage(op.dst.range.size, out); }
-  void Lower(const ir::DownloadOp& op, PlannedNode& out) { Stage(op.src.range.size, out); }
+  void Lower(const ir::DownloadOp& op, PlannedNode& out) {
+    if (op.delivery == ir::Delivery::kAtEnd) return Stage(op.src.range.size, out);
+    ++plan_.counts.operations;  // the call of the host behind the copy
+    const uint64_t word = AlignUp(op.src.range.size, kReadyWordBytes);
+    out.ready = {plan_.staging_bytes + word, kReadyWordBytes};
+    Stage(word + kReadyWordBytes, out);
+    out.staging.size = op.src.range.size;
+  }
   void Lower(const ir::SymbolOp& op, PlannedNode& out) {
     if (std::holds_alternative<uint32_t>(op.source)) Stage(op.size_bytes, out);
   }

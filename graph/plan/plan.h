@@ -10,7 +10,8 @@
 //   for (NodeIndex n : plan.order) {
 //     const PlannedNode& node = plan.node(n);
 //     // stream node.lane: wait for the events of WaitsOf(node), launch LaunchesOf(node) or do the
-//     // copy, fill, upload, download; record an event where node.has_waiters.
+//     // copy, fill, upload, download (and tell that an output is ready); record an event where
+//     // node.has_waiters.
 //   }
 //
 // Thread safety: values. Cost: about 150 bytes a node.
@@ -44,6 +45,9 @@ inline constexpr uint64_t kManagedAlignment = uint64_t{64} << 10;
 // Areas themselves begin at multiples of it (memory comes in pages).
 inline constexpr uint64_t kTextureAlignment = ir::kTextureAlignmentBytes;
 
+// The word that tells that an output is ready.
+inline constexpr uint64_t kReadyWordBytes = 4;
+
 // Why a node is in its lane.
 enum class LaneReason : uint8_t {
   kOpens,      // the first of its lane: no lane was free of work that it need not wait for
@@ -66,6 +70,9 @@ struct PlannedNode {
   ByteRange workspace;
   // Uploads and downloads: where the bytes lie in the staging area.
   ByteRange staging;
+  // Outputs that are delivered while the job runs: the word in the staging area that becomes 1 when
+  // the bytes are there, behind them and kReadyWordBytes aligned. Empty: there is none.
+  ByteRange ready;
 };
 
 // Memory of one run. Its bytes are undefined when the run starts.

@@ -229,6 +229,7 @@ class Renderer {
     }
     if (kernel.empty()) {
       return absl::StrCat(ir::KindName(node.op), " of ", BytesOf(node), OtherDevices(node.op),
+                          ir::IsHostOutput(node.op) ? ", delivered when ready" : "",
                           planned.launches.count > 0 ? ", by a kernel" : "");
     }
     const auto* library = std::get_if<ir::LibraryOp>(&node.op);

@@ -289,11 +289,30 @@ class Verifier {
       const ByteRange& range = plan_.nodes[v].staging;
       const std::string what = absl::StrCat("the staging bytes of node ", Name(v));
       if (range.size != wanted) return Fault(absl::StrCat(what, " are too few or too many"));
-      if (range.empty()) continue;
-      WEFT_RETURN_IF_ERROR(CheckRange(what, range, plan_.staging_bytes));
-      if (range.offset < end) return Fault(absl::StrCat(what, " overlap others"));
-      end = range.end();
+      if (!range.empty()) {
+        WEFT_RETURN_IF_ERROR(CheckRange(what, range, plan_.staging_bytes));
+        if (range.offset < end) return Fault(absl::StrCat(what, " overlap others"));
+        end = range.end();
+      }
+      WEFT_RETURN_IF_ERROR(CheckReadyWord(v, end));
     }
+    return absl::OkStatus();
+  }
+
+  // `end`: of the staging bytes that are in use, which the word raises.
+  absl::Status CheckReadyWord(uint32_t v, uint64_t& end) const {
+    const ByteRange& word = plan_.nodes[v].ready;
+    const bool is_wanted = ir::IsHostOutput(graph_.nodes[v].op);
+    if (word.empty() && !is_wanted) return absl::OkStatus();
+    const std::string what = absl::StrCat("the ready word of node ", Name(v));
+    if (!is_wanted || word.size != kReadyWordBytes) {
+      return Fault(absl::StrCat(what, " is there for no output, or missing"));
+    }
+    if (!word.within(plan_.staging_bytes) || word.offset % kReadyWordBytes != 0) {
+      return Fault(absl::StrCat(what, " lies outside its area, or misaligned"));
+    }
+    if (word.offset < end) return Fault(absl::StrCat(what, " overlaps other bytes"));
+    end = word.end();
     return absl::OkStatus();
   }
 

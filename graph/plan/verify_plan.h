@@ -16,7 +16,8 @@ namespace weft::plan {
 //      ordered by lanes and event edges, in program order;
 //   4. two scratch buffers or workspaces share bytes only if all uses of one come before all uses
 //      of the other;
-//   5. scratch and staging ranges lie in their areas, aligned; staging ranges do not overlap.
+//   5. scratch and staging ranges lie in their areas, aligned; staging ranges do not overlap;
+//      outputs that are delivered early have a ready word, behind their bytes.
 // Else INTERNAL, naming the first fault.
 absl::Status VerifyPlan(const ir::Graph& graph, const Plan& plan);
 

@@ -37,6 +37,7 @@ struct OutputSlot {
   kernels::DType dtype = kernels::DType::kU8;
   std::vector<uint64_t> shape;
   ByteRange staging;
+  ByteRange ready;  // plan::PlannedNode::ready; empty: it is delivered at the end
 };
 
 struct CompiledJob {
@@ -61,6 +62,7 @@ struct CompiledJob {
   std::vector<OutputSlot> outputs;  // in program order
   uint64_t upload_bytes = 0;        // of all uploads
   uint64_t output_bytes = 0;        // of all outputs
+  bool has_host_outputs = false;    // one is delivered while the job runs
   uint64_t staging_bytes = 0;       // of the area that holds both
 
   // What an executor builds the graph from; graph_id is not set.

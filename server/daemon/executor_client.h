@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -67,6 +68,13 @@ class ExecutorClient {
   using Done = absl::AnyInvocable<void(absl::StatusOr<T>) &&>;
   using DoneStatus = absl::AnyInvocable<void(absl::Status) &&>;
   using LaunchDone = absl::AnyInvocable<void(const LaunchResult&) &&>;
+  using LaunchNotice = std::function<void()>;
+  struct LaunchCalls {
+    LaunchDone done;
+    // Called on the thread that calls `done`, any number of times before it, when outputs of some
+    // launch in flight have become ready. Null for a launch that has none to deliver before its end.
+    std::shared_ptr<const LaunchNotice> on_notice = nullptr;
+  };
 
   virtual ~ExecutorClient() = default;
 
@@ -91,8 +99,8 @@ class ExecutorClient {
   virtual void Release(GraphId graph, DoneStatus done) = 0;
 
   // Launches a prepared graph that has no launch in flight. Not OK: nothing was launched, and
-  // `done` is dropped without a call.
-  virtual absl::Status Launch(GraphId graph, LaunchDone done) = 0;
+  // `calls` are dropped without a call.
+  virtual absl::Status Launch(GraphId graph, LaunchCalls calls) = 0;
   // REQUIRES: the last launch of `graph` has ended, and no other was made since.
   virtual void GetLaunchReport(GraphId graph, Done<LaunchReport> done) = 0;
 

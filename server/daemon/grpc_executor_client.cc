@@ -310,8 +310,8 @@ void GrpcExecutorClient::Release(GraphId graph, DoneStatus done) {
       });
 }
 
-absl::Status GrpcExecutorClient::Launch(GraphId graph, LaunchDone done) {
-  return launcher_.Launch(graph, std::move(done));
+absl::Status GrpcExecutorClient::Launch(GraphId graph, LaunchCalls calls) {
+  return launcher_.Launch(graph, std::move(calls));
 }
 
 void GrpcExecutorClient::GetLaunchReport(GraphId graph, Done<LaunchReport> done) {

@@ -57,7 +57,7 @@ class GrpcExecutorClient final : public ExecutorClient,
   void Prepare(GraphId graph, const executor::v1::PrepareRequest& request,
                Done<PreparedGraph> done) override;
   void Release(GraphId graph, DoneStatus done) override;
-  absl::Status Launch(GraphId graph, LaunchDone done) override;
+  absl::Status Launch(GraphId graph, LaunchCalls calls) override;
   void GetLaunchReport(GraphId graph, Done<LaunchReport> done) override;
   void Write(uint64_t address, std::string bytes, DoneStatus done) override;
   void Read(uint64_t address, uint64_t size_bytes, Done<std::string> done) override;

@@ -80,13 +80,15 @@ void FillSlots(const ir::Graph& graph, const plan::Plan& plan, CompiledJob& comp
     compiled.upload_by_node.emplace(compiled.uploads[i].node, i);
   }
   for (const ir::Output& output : graph.outputs) {
-    const ByteRange staging = plan.node(output.node).staging;
+    const plan::PlannedNode& node = plan.node(output.node);
     compiled.outputs.push_back({.name = output.name,
                                 .file = output.file,
                                 .dtype = output.dtype,
                                 .shape = output.shape,
-                                .staging = {staging.offset, output.size_bytes}});
+                                .staging = {node.staging.offset, output.size_bytes},
+                                .ready = node.ready});
     compiled.output_bytes += output.size_bytes;
+    compiled.has_host_outputs = compiled.has_host_outputs || !node.ready.empty();
   }
 }
 

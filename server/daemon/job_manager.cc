@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/status_macros.h"
 #include "server/daemon/errors.h"
+#include "server/daemon/host_outputs.h"
 #include "server/daemon/id_text.h"
 #include "weft/v1/job.pb.h"
 
@@ -48,21 +49,6 @@ void StageUploads(const CompiledJob& compiled, const std::vector<UploadBytes>& u
   }
 }
 
-std::vector<JobOutput> TakeOutputs(const CompiledJob& compiled, const GraphInstance& instance) {
-  std::vector<JobOutput> outputs;
-  outputs.reserve(compiled.outputs.size());
-  for (const OutputSlot& slot : compiled.outputs) {
-    JobOutput output{slot.name, slot.dtype, slot.shape, slot.file, {}};
-    if (slot.staging.size > 0) {
-      output.data.assign(
-          reinterpret_cast<const char*>(instance.graph.staging.data() + slot.staging.offset),
-          slot.staging.size);
-    }
-    outputs.push_back(std::move(output));
-  }
-  return outputs;
-}
-
 }  // namespace
 
 // An accepted job. Its phase decides who may touch the rest: before kRunning whoever starts it
@@ -78,6 +64,8 @@ struct JobManager::Job {
   TimerQueue::Timer deadline;
   int starts = 0;
   GraphLease lease;
+  std::unique_ptr<HostOutputs> host_outputs;  // null: all outputs are delivered at the end
+  std::atomic<bool> delivery_posted{false};
   std::atomic<Phase> phase{Phase::kQueued};
 
   const CompiledJob& compiled() const { return *request.compiled; }
@@ -150,6 +138,11 @@ absl::StatusOr<JobId> JobManager::Accept(JobRequest request) {
 // Under the lock as a whole: who sees the job in the table may cancel it.
 absl::StatusOr<JobTable::Added> JobManager::MakeKnown(const JobPtr& job) {
   const CompiledJob& compiled = job->compiled();
+  std::shared_ptr<OutputLog> delivered;
+  if (compiled.has_host_outputs) {
+    delivered = std::make_shared<OutputLog>();
+    job->host_outputs = std::make_unique<HostOutputs>(job->request.compiled, delivered);
+  }
   absl::MutexLock lock(&mutex_);
   WEFT_ASSIGN_OR_RETURN(const JobTable::Added added,
                         p_.table.Add({.name = job->request.options.name,
@@ -158,6 +151,7 @@ absl::StatusOr<JobTable::Added> JobManager::MakeKnown(const JobPtr& job) {
                                       .node_count = compiled.node_count,
                                       .lane_count = compiled.lane_count,
                                       .scratch_bytes = compiled.scratch_bytes,
+                                      .delivered = std::move(delivered),
                                       .compiled = job->request.compiled}));
   if (added.existed) return added;
   job->id = added.id;
@@ -243,8 +237,14 @@ void JobManager::Retry(const JobPtr& job, const absl::Status& error) {
 void JobManager::Launch(const JobPtr& job) {
   StageUploads(job->compiled(), job->request.uploads, *job->lease.get());
   job->request.uploads.clear();
-  const absl::Status launched = job->lease->client->Launch(
-      job->lease->id, [this, job](const LaunchResult& result) { OnLaunched(job, result); });
+  ExecutorClient::LaunchCalls calls;
+  calls.done = [this, job](const LaunchResult& result) { OnLaunched(job, result); };
+  if (job->host_outputs != nullptr) {
+    job->host_outputs->Begin(job->lease->graph.staging);
+    calls.on_notice =
+        std::make_shared<const ExecutorClient::LaunchNotice>([this, job] { OnNotice(job); });
+  }
+  const absl::Status launched = job->lease->client->Launch(job->lease->id, std::move(calls));
   if (launched.ok()) return;
   // Not from here: see OnLease.
   p_.workers.Post([this, job, launched] {
@@ -252,6 +252,33 @@ void JobManager::Launch(const JobPtr& job) {
                     ? ErrorOutcome(JobState::kAborted, JobLostError(launched))
                     : FailedOutcome(*job, launched));
   });
+}
+
+// A job of large outputs has at most one task of this waiting: it looks at all of them.
+void JobManager::OnNotice(const JobPtr& job) {
+  if (job->compiled().output_bytes <= kInlineCopyBytes) return Deliver(job);
+  if (job->delivery_posted.exchange(true)) return;
+  p_.workers.Post([this, job] {
+    job->delivery_posted = false;  // first: what becomes ready from now on has another task
+    Deliver(job);
+  });
+}
+
+void JobManager::Deliver(const JobPtr& job) {
+  if (job->host_outputs->Take()) p_.table.TellOutput(job->id);
+}
+
+// REQUIRES: the job has succeeded.
+std::vector<JobOutputPtr> JobManager::TakeOutputs(const Job& job) {
+  if (job.host_outputs != nullptr) job.host_outputs->End(HostOutputs::Rest::kAll);
+  std::vector<JobOutputPtr> outputs;
+  outputs.reserve(job.compiled().outputs.size());
+  for (size_t i = 0; i < job.compiled().outputs.size(); ++i) {
+    const OutputSlot& slot = job.compiled().outputs[i];
+    outputs.push_back(slot.ready.empty() ? CopyOutput(slot, job.lease.get()->graph.staging)
+                                         : job.host_outputs->Delivered(i));
+  }
+  return outputs;
 }
 
 void JobManager::OnLaunched(const JobPtr& job, const LaunchResult& result) {
@@ -290,12 +317,14 @@ void JobManager::CompleteWithReport(const JobPtr& job, absl::StatusCode code) {
 
 void JobManager::Succeed(const JobPtr& job, std::vector<NodeTime> timeline) {
   JobOutcome outcome;
-  outcome.outputs = TakeOutputs(job->compiled(), *job->lease.get());
+  outcome.outputs = TakeOutputs(*job);
   outcome.timeline = std::move(timeline);
   EndRun(job, std::move(outcome));
 }
 
 void JobManager::EndRun(const JobPtr& job, JobOutcome outcome) {
+  // What was ready when a job failed is delivered with its end.
+  if (job->host_outputs != nullptr) job->host_outputs->End(HostOutputs::Rest::kReady);
   job->lease.Return();
   if (job->Move(Job::Phase::kRunning, Job::Phase::kEnded)) Finish(job, std::move(outcome));
   p_.scheduler.Done(job->compiled().device);

@@ -11,6 +11,9 @@
 // and from the completion to the waiting call on the executor's completion thread: no hand-over
 // between threads but those two.
 //
+// Outputs that are delivered while the job runs (host_outputs.h) are looked for on the completion thread
+// at each notice of the executor, put into the job's log, and told to its watchers.
+//
 // Who ends a job: whoever moves its phase to kEnded (job.h in job_manager.cc), exactly one. What a
 // job holds is given back before its end is told, so that a client that saw the end can, for
 // example, delete the job's buffers.
@@ -111,6 +114,9 @@ class JobManager {
   void OnLease(const JobPtr& job, absl::StatusOr<GraphLease> lease);
   void Retry(const JobPtr& job, const absl::Status& error);
   void Launch(const JobPtr& job);
+  void OnNotice(const JobPtr& job);
+  void Deliver(const JobPtr& job);
+  static std::vector<JobOutputPtr> TakeOutputs(const Job& job);
   void OnLaunched(const JobPtr& job, const LaunchResult& result);
   void Complete(const JobPtr& job, const LaunchResult& result);
   void CompleteWithReport(const JobPtr& job, absl::StatusCode code);

@@ -69,9 +69,19 @@ void JobTable::MarkRunning(JobId id, bool reused_graph) {
   for (const auto& watcher : watchers) watcher->OnChange(now);
 }
 
+void JobTable::TellOutput(JobId id) {
+  std::vector<std::shared_ptr<JobWatcher>> watchers;
+  {
+    absl::MutexLock lock(&mutex_);
+    const auto it = records_.find(id);
+    if (it != records_.end()) watchers = it->second.watchers;
+  }
+  for (const auto& watcher : watchers) watcher->OnOutput();
+}
+
 bool JobTable::Finish(JobId id, JobOutcome outcome) {
   uint64_t bytes = 0;
-  for (const JobOutput& output : outcome.outputs) bytes += output.data.size();
+  for (const JobOutputPtr& output : outcome.outputs) bytes += output->data.size();
   auto shared = std::make_shared<const JobOutcome>(std::move(outcome));
   JobSnapshot now;
   std::vector<std::pair<uint64_t, Waiter>> waiters;
@@ -92,6 +102,9 @@ bool JobTable::Finish(JobId id, JobOutcome outcome) {
     }
     snapshot.state = shared->state;
     snapshot.outcome = std::move(shared);
+    // Of another job than a SUCCEEDED one what was delivered is kept without a result.
+    const std::shared_ptr<OutputLog>& delivered = snapshot.spec->delivered;
+    if (snapshot.state != JobState::kSucceeded && delivered != nullptr) bytes = delivered->bytes();
     record.result_bytes = bytes;
     ++totals_.ended;
     ++totals_.kept;

@@ -29,8 +29,8 @@
 #include "absl/time/time.h"
 #include "base/clock.h"
 #include "base/ids.h"
-#include "kernels/dtype.h"
 #include "server/daemon/caller.h"
+#include "server/daemon/job_output.h"
 
 namespace weft::daemon {
 
@@ -48,14 +48,6 @@ enum class JobState : uint8_t {
 constexpr bool IsTerminal(JobState state) { return state > JobState::kRunning; }
 absl::string_view NameOf(JobState state);  // "QUEUED" …
 
-struct JobOutput {
-  std::string name;
-  kernels::DType dtype = kernels::DType::kU8;
-  std::vector<uint64_t> shape;
-  std::string file;
-  std::string data;
-};
-
 struct NodeTime {
   std::string node;
   std::string kind;
@@ -70,7 +62,7 @@ struct JobOutcome {
   JobState state = JobState::kSucceeded;
   absl::Status error;  // not OK in every state but kSucceeded
   std::string error_node;
-  std::vector<JobOutput> outputs;
+  std::vector<JobOutputPtr> outputs;
   std::vector<NodeTime> timeline;
 };
 
@@ -82,6 +74,8 @@ struct JobSpec {
   uint32_t node_count = 0;
   uint32_t lane_count = 0;
   uint64_t scratch_bytes = 0;
+  // What is delivered while it runs; null: nothing is.
+  std::shared_ptr<OutputLog> delivered;
   // For the text of its plan; the graph cache decides how long it lives.
   std::weak_ptr<const CompiledJob> compiled;
 };
@@ -104,6 +98,8 @@ class JobWatcher {
  public:
   virtual ~JobWatcher() = default;
   virtual void OnChange(const JobSnapshot& job) = 0;
+  // JobSpec::delivered has grown. Before the change to a terminal state it may have grown once more.
+  virtual void OnOutput() = 0;
 };
 
 struct JobPage {
@@ -134,6 +130,8 @@ class JobTable {
   std::optional<JobId> FindByRequestId(uid_t owner, absl::string_view request_id) const;
 
   void MarkRunning(JobId id, bool reused_graph);
+  // Tells the watchers that JobSpec::delivered has grown.
+  void TellOutput(JobId id);
   // False when the job is unknown or has a terminal state already; then nothing changed.
   bool Finish(JobId id, JobOutcome outcome);
 

@@ -20,14 +20,14 @@ RingLauncher::~RingLauncher() {
   if (thread_.joinable()) Stop(absl::CancelledError("the launcher ends"), GraphId(0), nullptr);
 }
 
-absl::Status RingLauncher::Launch(GraphId graph, ExecutorClient::LaunchDone done) {
+absl::Status RingLauncher::Launch(GraphId graph, ExecutorClient::LaunchCalls calls) {
   {
     // The lock is held over Submit so that the completion, which may be read before Submit returns,
     // finds its callback.
     absl::MutexLock lock(&mutex_);
     WEFT_RETURN_IF_ERROR(stopped_);
     WEFT_ASSIGN_OR_RETURN(const uint64_t sequence, ring_->Submit(graph));
-    pending_.emplace(sequence, Pending{graph, std::move(done)});
+    pending_.emplace(sequence, Pending{graph, std::move(calls)});
   }
   // Wakes the completion thread now, while the executor is at work: it then spins when the
   // completion comes, and nobody waits for a sleeper to wake. One load when it is awake.
@@ -37,8 +37,23 @@ absl::Status RingLauncher::Launch(GraphId graph, ExecutorClient::LaunchDone done
 
 void RingLauncher::ReadCompletions() {
   while (!stopping_.load(std::memory_order_relaxed)) {
-    if (const auto completion = ring_->Wait(kWaitAtMost)) OnCompletion(*completion);
+    const auto completion = ring_->Wait(kWaitAtMost);
+    // First, so that an output is delivered before the end of its job.
+    if (ring_->TakeNotice()) OnNotice();
+    if (completion.has_value()) OnCompletion(*completion);
   }
+}
+
+// A notice does not say of which launch it is.
+void RingLauncher::OnNotice() {
+  std::vector<std::shared_ptr<const ExecutorClient::LaunchNotice>> calls;
+  {
+    absl::MutexLock lock(&mutex_);
+    for (const auto& [sequence, pending] : pending_) {
+      if (pending.calls.on_notice != nullptr) calls.push_back(pending.calls.on_notice);
+    }
+  }
+  for (const auto& call : calls) (*call)();
 }
 
 void RingLauncher::OnCompletion(const transport::Completion& completion) {
@@ -54,7 +69,7 @@ void RingLauncher::OnCompletion(const transport::Completion& completion) {
   }
   LaunchResult result;
   result.code = completion.code;
-  std::move(pending.done)(result);
+  std::move(pending.calls.done)(result);
 }
 
 void RingLauncher::Stop(const absl::Status& why, GraphId graph,
@@ -76,7 +91,7 @@ void RingLauncher::Stop(const absl::Status& why, GraphId graph,
     result.code = absl::StatusCode::kAborted;
     result.executor_lost = true;
     if (report != nullptr && launch.graph == graph) result.report = report;
-    std::move(launch.done)(result);
+    std::move(launch.calls.done)(result);
   }
 }
 

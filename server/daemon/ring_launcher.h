@@ -30,7 +30,7 @@ class RingLauncher {
   RingLauncher& operator=(const RingLauncher&) = delete;
 
   // RESOURCE_EXHAUSTED: the ring is full. After Stop: its status.
-  absl::Status Launch(GraphId graph, ExecutorClient::LaunchDone done);
+  absl::Status Launch(GraphId graph, ExecutorClient::LaunchCalls calls);
 
   // The executor is lost: no completion will come any more. Ends the thread, then answers every
   // launch in flight: the one of `graph` with `report`, when there is one, the others as lost.
@@ -39,9 +39,10 @@ class RingLauncher {
  private:
   struct Pending {
     GraphId graph;
-    ExecutorClient::LaunchDone done;
+    ExecutorClient::LaunchCalls calls;
   };
   void ReadCompletions();
+  void OnNotice();
   void OnCompletion(const transport::Completion& completion);
 
   const std::unique_ptr<transport::RingClient> ring_;

@@ -108,17 +108,18 @@ void ToProto(const JobSnapshot& job, v1::JobInfo& info) {
   error.set_node(job.outcome->error_node);
 }
 
+void ToProto(const JobOutput& output, v1::JobOutput& message) {
+  message.set_name(output.name);
+  message.set_data_type(ir::DataTypeOf(output.dtype));
+  for (uint64_t extent : output.shape) message.add_shape(static_cast<int64_t>(extent));
+  message.set_data(output.data);
+  message.set_file(output.file);
+}
+
 void ToProto(const JobSnapshot& job, v1::JobResult& result) {
   ToProto(job, *result.mutable_info());
   if (job.outcome == nullptr) return;
-  for (const JobOutput& output : job.outcome->outputs) {
-    v1::JobOutput& message = *result.add_outputs();
-    message.set_name(output.name);
-    message.set_data_type(ir::DataTypeOf(output.dtype));
-    for (uint64_t extent : output.shape) message.add_shape(static_cast<int64_t>(extent));
-    message.set_data(output.data);
-    message.set_file(output.file);
-  }
+  for (const JobOutputPtr& output : job.outcome->outputs) ToProto(*output, *result.add_outputs());
   for (const NodeTime& time : job.outcome->timeline) {
     v1::NodeTiming& message = *result.add_timeline();
     message.set_node(time.node);

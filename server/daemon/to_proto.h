@@ -17,6 +17,7 @@ class BufferInfo;
 class BufferRef;
 class DeviceInfo;
 class JobInfo;
+class JobOutput;
 class JobResult;
 class KernelSchema;
 enum JobState : int;
@@ -29,6 +30,7 @@ namespace weft::daemon {
 
 v1::JobState ToProto(JobState state);
 void ToProto(const JobSnapshot& job, v1::JobInfo& info);
+void ToProto(const JobOutput& output, v1::JobOutput& message);
 // Also outputs and timeline, once the job has ended.
 void ToProto(const JobSnapshot& job, v1::JobResult& result);
 void ToProto(const BufferSnapshot& buffer, v1::BufferInfo& info);

@@ -36,21 +36,41 @@ void WatchCall::OnChange(const JobSnapshot& job) {
   if (ended_ || (last_.has_value() && job.state <= *last_)) return;
   last_ = job.state;
   newest_ = job;
+  delivered_ = job.spec->delivered;
   WriteNext();
 }
 
 void WatchCall::WriteNext() {
-  if (writing_ || ended_ || !newest_.has_value()) return;
-  const JobSnapshot job = *std::exchange(newest_, std::nullopt);
-  response_.Clear();
-  ToProto(job, *response_.mutable_info());
-  if (IsTerminal(job.state)) {
+  if (writing_ || ended_ || !FillNext()) return;
+  if (response_.has_info() && IsTerminal(*last_)) {
     ended_ = true;
     StartWriteAndFinish(&response_, grpc::WriteOptions(), grpc::Status::OK);
   } else {
     writing_ = true;
     StartWrite(&response_);
   }
+}
+
+// The next message: a state, then what was delivered in it; the terminal state behind all outputs.
+bool WatchCall::FillNext() {
+  response_.Clear();
+  const bool is_over = newest_.has_value() && IsTerminal(newest_->state);
+  if (!newest_.has_value() || is_over) {
+    const JobOutputPtr output = delivered_ == nullptr ? nullptr : delivered_->At(outputs_sent_);
+    if (output != nullptr) {
+      ++outputs_sent_;
+      ToProto(*output, *response_.mutable_output());
+      return true;
+    }
+  }
+  if (!newest_.has_value()) return false;
+  ToProto(*std::exchange(newest_, std::nullopt), *response_.mutable_info());
+  return true;
+}
+
+void WatchCall::OnOutput() {
+  absl::MutexLock lock(&mutex_);
+  WriteNext();
 }
 
 void WatchCall::OnWriteDone(bool ok) {

@@ -99,11 +99,11 @@ absl::Status Executor::SetUp(DeviceEnvironment& device, Attachment attachment) {
   WEFT_ASSIGN_OR_RETURN(memory_, MemoryMap::Create(context));
   WEFT_ASSIGN_OR_RETURN(
       transfers_, TransferArea::Create(context, *memory_, std::move(attachment.transfer_area)));
-  WEFT_ASSIGN_OR_RETURN(preparer_, GraphPreparer::Create(context, planned_for, device.functions(),
-                                                         device.user_modules()));
   device.user_modules().PrepareCompiler();
   WEFT_ASSIGN_OR_RETURN(std::unique_ptr<transport::RingServer> ring,
                         transport::RingServer::Attach(std::move(attachment.ring)));
+  WEFT_ASSIGN_OR_RETURN(preparer_, GraphPreparer::Create(context, planned_for, device.functions(),
+                                                         device.user_modules(), ring->notice()));
   LaunchLoopOptions loop_options;
   loop_options.spin = options_.spin;
   loop_options.on_context_lost = [this](const ContextLoss& loss) { TellContextLost(loss); };

@@ -21,6 +21,7 @@
 #include "graph/plan/planner.h"
 #include "server/executor/errors.h"
 #include "server/executor/memory_map.h"
+#include "transport/ready_word.h"
 #include "weft/executor/v1/executor.pb.h"
 #include "weft/v1/job.pb.h"
 
@@ -180,6 +181,24 @@ absl::Status MakeMemory(const cuda::Context& context, const plan::Plan& plan,
   return absl::OkStatus();
 }
 
+// REQUIRES: the staging memory is made.
+void MakeSignals(const ir::Graph& graph, const plan::Plan& plan,
+                 const transport::RingNotice& notice, build::Bindings& bindings,
+                 PreparedGraph::Memory& memory) {
+  const auto count = std::count_if(
+      graph.outputs.begin(), graph.outputs.end(),
+      [](const ir::Output& output) { return output.delivery == ir::Delivery::kWhenReady; });
+  if (count == 0) return;
+  memory.signals.reserve(static_cast<size_t>(count));  // what is built points to them
+  bindings.output_ready.resize(graph.outputs.size());
+  for (size_t i = 0; i < graph.outputs.size(); ++i) {
+    const ByteRange& word = plan.node(graph.outputs[i].node).ready;
+    if (word.empty()) continue;
+    memory.signals.emplace_back(transport::ReadyWord(memory.staging.data(), word.offset), notice);
+    bindings.output_ready[i] = memory.signals.back().Node();
+  }
+}
+
 // Whether a node launches kernels that may fault. `graphs`: whether those of the job do.
 bool LaunchesKernels(const ir::Graph& graph, const ir::Node& node,
                      const std::vector<bool>& graphs) {
@@ -223,10 +242,10 @@ GraphFacts FactsOf(const ir::Graph& graph) {
 
 absl::StatusOr<std::unique_ptr<GraphPreparer>> GraphPreparer::Create(
     const cuda::Context& context, const cuda::DeviceInfo& device, build::FunctionResolver& resolver,
-    UserModuleStore& modules) {
+    UserModuleStore& modules, transport::RingNotice notice) {
   WEFT_ASSIGN_OR_RETURN(cuda::Stream stream, cuda::Stream::Create(context, {}));
   return std::unique_ptr<GraphPreparer>(
-      new GraphPreparer(context, device, resolver, modules, std::move(stream)));
+      new GraphPreparer(context, device, resolver, modules, notice, std::move(stream)));
 }
 
 absl::StatusOr<std::unique_ptr<build::Executable>> GraphPreparer::MakeExecutable(
@@ -278,6 +297,7 @@ absl::StatusOr<std::shared_ptr<PreparedGraph>> GraphPreparer::Prepare(
   WEFT_ASSIGN_OR_RETURN(memory.modules, modules_.Load(graph, request.job()));
   JobFunctions functions(resolver_, memory.modules);
   WEFT_RETURN_IF_ERROR(MakeMemory(context_, plan, bindings, memory));
+  MakeSignals(graph, plan, notice_, bindings, memory);
   const build::BuildInput input{context_, graph, plan, bindings, functions};
   WEFT_RETURN_IF_ERROR(build::GiveAdvice(input));
   WEFT_ASSIGN_OR_RETURN(std::unique_ptr<GraphRunner> runner, MakeRunner(input));

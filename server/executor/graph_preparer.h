@@ -15,6 +15,7 @@
 #include "graph/build/executable_cache.h"
 #include "server/executor/prepared_graph.h"
 #include "server/executor/user_modules.h"
+#include "transport/ring_server.h"
 
 namespace weft::executor {
 
@@ -31,11 +32,13 @@ inline constexpr size_t kExecutableCacheBytes = size_t{64} << 20;
 // context, the resolver and the modules outlive it, and the context every graph made.
 class GraphPreparer {
  public:
-  // `device`: as weftd knows it (device_limits.h).
+  // `device`: as weftd knows it (device_limits.h). `notice`: of the ring that launches come by, which
+  // outlives every launch.
   static absl::StatusOr<std::unique_ptr<GraphPreparer>> Create(const cuda::Context& context,
                                                                const cuda::DeviceInfo& device,
                                                                build::FunctionResolver& resolver,
-                                                               UserModuleStore& modules);
+                                                               UserModuleStore& modules,
+                                                               transport::RingNotice notice);
   GraphPreparer(const GraphPreparer&) = delete;
   GraphPreparer& operator=(const GraphPreparer&) = delete;
 
@@ -53,11 +56,13 @@ class GraphPreparer {
 
  private:
   GraphPreparer(const cuda::Context& context, const cuda::DeviceInfo& device,
-                build::FunctionResolver& resolver, UserModuleStore& modules, cuda::Stream stream)
+                build::FunctionResolver& resolver, UserModuleStore& modules,
+                transport::RingNotice notice, cuda::Stream stream)
       : context_(context),
         device_(device),
         resolver_(resolver),
         modules_(modules),
+        notice_(notice),
         upload_(std::move(stream)) {}
   absl::StatusOr<std::unique_ptr<GraphRunner>> MakeRunner(const build::BuildInput& input);
   absl::StatusOr<std::unique_ptr<build::Executable>> MakeExecutable(const build::BuildInput& input);
@@ -66,6 +71,7 @@ class GraphPreparer {
   const cuda::DeviceInfo device_;
   build::FunctionResolver& resolver_;
   UserModuleStore& modules_;
+  const transport::RingNotice notice_;
   const cuda::Stream upload_;
   absl::Mutex mutex_;
   build::ExecutableCache cache_ ABSL_GUARDED_BY(mutex_){kExecutableCacheBytes};

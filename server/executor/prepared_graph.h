@@ -25,6 +25,7 @@
 #include "graph/build/segment_table.h"
 #include "graph/build/stream_runner.h"
 #include "server/executor/device_region.h"
+#include "server/executor/output_signal.h"
 #include "server/executor/user_modules.h"
 #include "transport/shared_memory.h"
 
@@ -87,7 +88,8 @@ class PreparedGraph {
     transport::SharedMemory host;            // of the pinned buffers
     std::optional<cuda::PinnedHost> host_pinned;
     std::optional<cuda::ManagedMemory> managed;
-    UserModules modules;  // the code of its own kernels
+    UserModules modules;                // the code of its own kernels
+    std::vector<OutputSignal> signals;  // of outputs that are delivered while the job runs
   };
 
   PreparedGraph(GraphId id, GraphFacts facts, Memory memory, std::unique_ptr<GraphRunner> runner);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/synchronization/notification.h"
 #include "graph/build/executable_cache.h"
 #include "tests/testing/status_matchers.h"
 #include "tests/unit/build/test_device.h"
@@ -174,6 +175,35 @@ TEST_F(ExecutableTest, ALibraryThatFailsInTheMiddleOfItsCaptureFailsTheJobAlone)
   device_->resolver().SetCallStatus(absl::OkStatus());
   LaunchAndWait(*Make(graph, bindings));
   EXPECT_THAT(device_->Read(bindings.buffers[0], 1), testing::IsOkAndHolds(ElementsAre(3)));
+}
+
+// The first call of the host returns only when the second one has come, behind the first's copy.
+TEST_F(ExecutableTest, WhatComesBehindAHostOutputDoesNotWaitForItsCall) {
+  TestGraph graph;
+  const BufferIndex x = graph.Shared(1);
+  graph.HostOutput(x, 0, 0);
+  graph.Fill(x, 5, 4, 0);
+  graph.HostOutput(x, 0, 1);
+  Bindings bindings = device_->Bind(graph);
+  absl::Notification second;
+  const auto await = [](void* what) {
+    static_cast<absl::Notification*>(what)->WaitForNotification();
+  };
+  const auto notify = [](void* what) { static_cast<absl::Notification*>(what)->Notify(); };
+  bindings.output_ready = {{await, &second}, {notify, &second}};
+  LaunchAndWait(*Make(graph, bindings));
+  EXPECT_TRUE(second.HasBeenNotified());
+}
+
+// Its host node points into the memory of one graph.
+TEST_F(ExecutableTest, OneWithAHostOutputIsNotUpdated) {
+  TestGraph graph;
+  graph.HostOutput(graph.Shared(1), 0);
+  Bindings bindings = device_->Bind(graph);
+  bindings.output_ready = {{[](void*) {}, nullptr}};
+  EXPECT_FALSE(IsUpdatable(graph.graph(), graph.plan()));
+  EXPECT_THAT(Make(graph, bindings)->Update(device_->Input(graph, bindings)),
+              StatusIs(absl::StatusCode::kFailedPrecondition));
 }
 
 // The driver changes no copy of rows; that must be seen before a half of the update is done.

@@ -201,6 +201,44 @@ TEST_P(RunPlanTest, UploadsAndDownloadsUseTheirPlaceInTheStagingArea) {
   EXPECT_THAT(out_b, ElementsAre(4, 5, 6));
 }
 
+// What a host output tells, and whether its bytes are there by then.
+struct Told {
+  const int32_t* bytes = nullptr;
+  std::vector<int32_t> seen;
+};
+
+TEST_P(RunPlanTest, AHostOutputIsToldBehindItsCopy) {
+  TestGraph graph;
+  const BufferIndex x = graph.Shared(1);
+  graph.Fill(x, 7, 4, 0);
+  const NodeIndex output = graph.HostOutput(x, 0);
+  graph.Fill(x, 9, 4, 1, {output});
+  Bindings bindings = device_->Bind(graph);
+  Told told{.bytes = static_cast<const int32_t*>(device_->StagingAt(graph.StagingOffset(output)))};
+  const auto tell = [](void* data) {
+    auto* const to = static_cast<Told*>(data);
+    to->seen.push_back(*to->bytes);
+  };
+  bindings.output_ready = {{tell, &told}};
+  ASSERT_OK(Run(graph, bindings));
+  ASSERT_OK(Run(graph, bindings));
+  EXPECT_THAT(told.seen, ElementsAre(7, 7));
+  EXPECT_THAT(device_->Read(bindings.buffers[0], 1), testing::IsOkAndHolds(ElementsAre(9)));
+}
+
+TEST_P(RunPlanTest, AHostOutputOfNoBytesIsTold) {
+  TestGraph graph;
+  const BufferIndex x = graph.Shared(1);
+  ir::View none = graph.WholeOf(x);
+  none.range.size = 0;
+  graph.Node(ir::DownloadOp{none, 0, ir::Delivery::kWhenReady}, 0);
+  Bindings bindings = device_->Bind(graph);
+  int calls = 0;
+  bindings.output_ready = {{[](void* count) { ++*static_cast<int*>(count); }, &calls}};
+  ASSERT_OK(Run(graph, bindings));
+  EXPECT_EQ(calls, 1);
+}
+
 TEST_P(RunPlanTest, FillsRepeatPatternsOfOneTwoAndFourBytes) {
   TestGraph graph;
   const BufferIndex bytes = graph.Shared(2), halves = graph.Shared(2), words = graph.Shared(2);

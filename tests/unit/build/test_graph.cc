@@ -211,6 +211,10 @@ NodeIndex TestGraph::Download(BufferIndex buffer, uint32_t lane, Waits waits) {
   return index;
 }
 
+NodeIndex TestGraph::HostOutput(BufferIndex buffer, uint32_t lane, uint32_t output) {
+  return Node(ir::DownloadOp{Whole(buffer), output, ir::Delivery::kWhenReady}, lane);
+}
+
 NodeIndex TestGraph::Node(ir::Operation operation, uint32_t lane, Waits waits) {
   const uint64_t staged = ir::StagedBytes(operation);
   const NodeIndex index = Add("node", std::move(operation), lane, waits);

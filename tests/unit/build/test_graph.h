@@ -46,6 +46,8 @@ class TestGraph {
   NodeIndex Advise(BufferIndex buffer, uint32_t lane, Waits waits = {});
   NodeIndex Upload(BufferIndex buffer, uint32_t lane, Waits waits = {});
   NodeIndex Download(BufferIndex buffer, uint32_t lane, Waits waits = {});
+  // A download that is delivered when ready; `output`: its position in Bindings::output_ready.
+  NodeIndex HostOutput(BufferIndex buffer, uint32_t lane, uint32_t output = 0);
   NodeIndex Empty(uint32_t lane, Waits waits = {});
   // A node put together by the test; views of its operation are whole buffers (WholeOf).
   NodeIndex Node(ir::Operation operation, uint32_t lane, Waits waits = {});

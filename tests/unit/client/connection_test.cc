@@ -157,6 +157,35 @@ TEST_F(ConnectionTest, AWatchThatBreaksGoesOnWithoutRepeatingAState) {
               ElementsAre(v1::JOB_STATE_QUEUED, v1::JOB_STATE_RUNNING, v1::JOB_STATE_SUCCEEDED));
 }
 
+TEST_F(ConnectionTest, AWatchThatBreaksGoesOnWithoutRepeatingAnOutput) {
+  server_->jobs.SetWatchStreams({{v1::JOB_STATE_RUNNING, "a"},
+                                 {v1::JOB_STATE_RUNNING, "a", "b"},
+                                 {"a", "b", "c", v1::JOB_STATE_SUCCEEDED}});
+  std::vector<std::string> told;
+  EXPECT_OK(Client(Connect()).FindJob("5").Watch(
+      [&told](const v1::JobInfo& info) {
+        told.push_back(v1::JobState_Name(info.state()));
+        return WatchNext::kContinue;
+      },
+      [&told](const v1::JobOutput& output) {
+        told.push_back(output.name());
+        return WatchNext::kContinue;
+      }));
+  EXPECT_THAT(told, ElementsAre("JOB_STATE_RUNNING", "a", "b", "c", "JOB_STATE_SUCCEEDED"));
+}
+
+TEST_F(ConnectionTest, AWatchEndsAtAnOutputWhereItsCallbackSaysSo) {
+  server_->jobs.SetWatchStreams({{v1::JOB_STATE_RUNNING, "a", "b"}, {}});
+  int outputs = 0;
+  EXPECT_OK(
+      Client(Connect()).FindJob("5").Watch([](const v1::JobInfo&) { return WatchNext::kContinue; },
+                                           [&outputs](const v1::JobOutput&) {
+                                             ++outputs;
+                                             return WatchNext::kStop;
+                                           }));
+  EXPECT_EQ(outputs, 1);
+}
+
 TEST_F(ConnectionTest, AWatchEndsWhereItsCallbackSaysSo) {
   server_->jobs.SetWatchStreams({{v1::JOB_STATE_QUEUED, v1::JOB_STATE_RUNNING}, {}});
   int states = 0;

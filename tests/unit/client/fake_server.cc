@@ -24,7 +24,7 @@ void FakeJobService::RefuseNext(grpc::Status status) {
   refusal_ = std::make_unique<grpc::Status>(std::move(status));
 }
 
-void FakeJobService::SetWatchStreams(std::vector<std::vector<v1::JobState>> streams) {
+void FakeJobService::SetWatchStreams(std::vector<std::vector<WatchMessage>> streams) {
   const absl::MutexLock lock(&mutex_);
   watch_streams_ = std::move(streams);
 }
@@ -65,10 +65,14 @@ grpc::Status FakeJobService::Watch(grpc::ServerContext*, const v1::WatchRequest*
                                    grpc::ServerWriter<v1::WatchResponse>* writer) {
   const absl::MutexLock lock(&mutex_);
   if (watch_streams_.empty()) return {grpc::StatusCode::NOT_FOUND, "no such job"};
-  for (const v1::JobState state : watch_streams_.front()) {
+  for (const WatchMessage& message : watch_streams_.front()) {
     v1::WatchResponse response;
-    response.mutable_info()->set_id(request->job_id());
-    response.mutable_info()->set_state(state);
+    if (const auto* output = std::get_if<std::string>(&message)) {
+      response.mutable_output()->set_name(*output);
+    } else {
+      response.mutable_info()->set_id(request->job_id());
+      response.mutable_info()->set_state(std::get<v1::JobState>(message));
+    }
     writer->Write(response);
   }
   watch_streams_.erase(watch_streams_.begin());

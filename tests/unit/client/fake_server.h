@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -24,8 +25,10 @@ class FakeJobService final : public v1::JobService::Service {
   void LoseAnswers(int count);
   // The next submission is refused with this.
   void RefuseNext(grpc::Status status);
-  // States that the next streams of Watch send before they break; the last stream ends well.
-  void SetWatchStreams(std::vector<std::vector<v1::JobState>> streams);
+  // States that the next streams of Watch send before they break; the last stream ends well. A text
+  // is an output of that name.
+  using WatchMessage = std::variant<v1::JobState, std::string>;
+  void SetWatchStreams(std::vector<std::vector<WatchMessage>> streams);
 
   int submissions() const;
   int jobs() const;
@@ -41,7 +44,7 @@ class FakeJobService final : public v1::JobService::Service {
   mutable absl::Mutex mutex_;
   int answers_to_lose_ ABSL_GUARDED_BY(mutex_) = 0;
   std::unique_ptr<grpc::Status> refusal_ ABSL_GUARDED_BY(mutex_);
-  std::vector<std::vector<v1::JobState>> watch_streams_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::vector<WatchMessage>> watch_streams_ ABSL_GUARDED_BY(mutex_);
   int submissions_ ABSL_GUARDED_BY(mutex_) = 0;
   int jobs_ ABSL_GUARDED_BY(mutex_) = 0;
   std::map<std::string, std::string> job_by_request_ ABSL_GUARDED_BY(mutex_);

@@ -288,5 +288,15 @@ TEST(JobBuilderTest, VariablesOfAModuleAreSetFromViewsAndBytes) {
     nodes { symbol { module: "mine" symbol: "b" data: "\001\002" } })pb");
 }
 
+TEST(JobBuilderTest, AHostOutputIsADownloadThatIsDeliveredWhenReady) {
+  JobBuilder job("early");
+  const JobView x = job.Buffer("x", v1::DATA_TYPE_F32, {2});
+  job.HostOutput("seen", x);
+  const v1::DownloadNode& download = job.proto().nodes(0).download();
+  EXPECT_EQ(download.output(), "seen");
+  EXPECT_EQ(download.src().buffer(), "x");
+  EXPECT_EQ(download.delivery(), v1::DownloadNode::DELIVERY_WHEN_READY);
+}
+
 }  // namespace
 }  // namespace weft::client

@@ -97,10 +97,11 @@ void FakeExecutorClient::EndLaunch(LaunchResult result) {
   InFlight launch;
   {
     absl::MutexLock lock(&mutex_);
+    while (launches_.empty()) changed_.Wait(&mutex_);
     launch = std::move(launches_.front());
     launches_.pop_front();
   }
-  std::move(launch.done)(result);
+  std::move(launch.calls.done)(result);
 }
 
 void FakeExecutorClient::MarkLost(std::string what) {
@@ -115,7 +116,7 @@ void FakeExecutorClient::MarkLost(std::string what) {
     LaunchResult result;
     result.code = absl::StatusCode::kAborted;
     result.executor_lost = true;
-    std::move(launch.done)(result);
+    std::move(launch.calls.done)(result);
   }
 }
 
@@ -231,7 +232,23 @@ void FakeExecutorClient::Release(GraphId graph, DoneStatus done) {
         });
 }
 
-absl::Status FakeExecutorClient::Launch(GraphId graph, LaunchDone done) {
+void FakeExecutorClient::GiveNotice(
+    const std::function<void(transport::SharedMemory const&)>& write) {
+  std::vector<std::shared_ptr<const LaunchNotice>> calls;
+  {
+    absl::MutexLock lock(&mutex_);
+    while (launches_.empty()) changed_.Wait(&mutex_);
+    auto staging = transport::SharedMemory::Map(
+        UniqueFd(::dup(graphs_.at(launches_.front().graph))), staging_bytes);
+    write(*staging);
+    for (const InFlight& launch : launches_) {
+      if (launch.calls.on_notice != nullptr) calls.push_back(launch.calls.on_notice);
+    }
+  }
+  for (const auto& call : calls) (*call)();
+}
+
+absl::Status FakeExecutorClient::Launch(GraphId graph, LaunchCalls calls) {
   {
     absl::MutexLock lock(&mutex_);
     calls_.push_back(absl::StrCat("launch g", graph.value()));
@@ -242,11 +259,12 @@ absl::Status FakeExecutorClient::Launch(GraphId graph, LaunchDone done) {
       on_launch(*staging);
     }
     if (!launch_at_once) {
-      launches_.push_back({graph, std::move(done)});
+      launches_.push_back({graph, std::move(calls)});
+      changed_.SignalAll();
       return absl::OkStatus();
     }
   }
-  Later("end", [done = std::move(done)](const absl::Status& health) mutable {
+  Later("end", [done = std::move(calls.done)](const absl::Status& health) mutable {
     LaunchResult result;
     result.executor_lost = !health.ok();
     std::move(done)(result);

@@ -44,8 +44,11 @@ class FakeExecutorClient final : public ExecutorClient {
 
   // Calls back what is pending, and what that makes pending; returns how many.
   size_t RunAll();
-  // Ends the oldest launch in flight. REQUIRES: launches_in_flight() > 0.
+  // Ends the oldest launch in flight; waits for one.
   void EndLaunch(LaunchResult result = {});
+  // Lets `write` at the staging area of the oldest launch in flight, then gives a notice;
+  // waits for one.
+  void GiveNotice(const std::function<void(transport::SharedMemory const&)>& write);
   // As the supervisor does when the process is gone.
   void MarkLost(std::string what);
 
@@ -67,7 +70,7 @@ class FakeExecutorClient final : public ExecutorClient {
   void Prepare(GraphId graph, const executor::v1::PrepareRequest& request,
                Done<PreparedGraph> done) override;
   void Release(GraphId graph, DoneStatus done) override;
-  absl::Status Launch(GraphId graph, LaunchDone done) override;
+  absl::Status Launch(GraphId graph, LaunchCalls calls) override;
   void GetLaunchReport(GraphId graph, Done<LaunchReport> done) override;
   void Write(uint64_t address, std::string bytes, DoneStatus done) override;
   void Read(uint64_t address, uint64_t size_bytes, Done<std::string> done) override;
@@ -76,7 +79,7 @@ class FakeExecutorClient final : public ExecutorClient {
  private:
   struct InFlight {
     GraphId graph;
-    LaunchDone done;
+    LaunchCalls calls;
   };
   // `name` goes to the calls; `reply` runs later, with the health at that time.
   void Later(std::string name, absl::AnyInvocable<void(absl::Status) &&> reply);

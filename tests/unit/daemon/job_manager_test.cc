@@ -39,8 +39,8 @@ TEST_F(JobManagerTest, AJobIsPreparedLaunchedAndEndsWithItsOutputs) {
   const JobSnapshot job = Get(id);
   ASSERT_EQ(job.state, JobState::kSucceeded);
   ASSERT_EQ(job.outcome->outputs.size(), 1u);
-  EXPECT_EQ(job.outcome->outputs[0].name, "out");
-  EXPECT_EQ(job.outcome->outputs[0].data, "abcd");
+  EXPECT_EQ(job.outcome->outputs[0]->name, "out");
+  EXPECT_EQ(job.outcome->outputs[0]->data, "abcd");
   EXPECT_EQ(job.spec->name, "echo");
   EXPECT_EQ(job.spec->node_count, 2u);
 }

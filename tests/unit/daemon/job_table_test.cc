@@ -19,20 +19,25 @@ JobSpec Spec(uid_t owner, std::string request_id = "") {
   return spec;
 }
 
+JobOutputPtr OutputOf(uint64_t bytes) {
+  return std::make_shared<const JobOutput>(JobOutput{
+      .name = "o", .dtype = {}, .shape = {}, .file = {}, .data = std::string(bytes, 'x')});
+}
+
 JobOutcome Outcome(JobState state, uint64_t bytes = 0) {
   JobOutcome outcome;
   outcome.state = state;
   if (state != JobState::kSucceeded) outcome.error = absl::InternalError("x");
-  if (bytes > 0)
-    outcome.outputs.push_back(
-        {.name = "o", .dtype = {}, .shape = {}, .file = {}, .data = std::string(bytes, 'x')});
+  if (bytes > 0) outcome.outputs.push_back(OutputOf(bytes));
   return outcome;
 }
 
 class Recorder : public JobWatcher {
  public:
   void OnChange(const JobSnapshot& job) override { states.push_back(job.state); }
+  void OnOutput() override { ++outputs; }
   std::vector<JobState> states;
+  int outputs = 0;
 };
 
 class JobTableTest : public ::testing::Test {
@@ -133,7 +138,7 @@ TEST_F(JobTableTest, TheOldestEndedJobsAreForgottenByBytes) {
   const JobId second = Add();
   table_.Finish(second, Outcome(JobState::kSucceeded, 60));
   EXPECT_THAT(table_.Get(kAlice, first), StatusIs(absl::StatusCode::kNotFound));
-  EXPECT_EQ(table_.Get(kAlice, second)->outcome->outputs[0].data.size(), 60u);
+  EXPECT_EQ(table_.Get(kAlice, second)->outcome->outputs[0]->data.size(), 60u);
   EXPECT_EQ(table_.totals().kept_result_bytes, 60u);
 }
 
@@ -181,6 +186,20 @@ TEST_F(JobTableTest, AWatcherSeesEveryChange) {
   table_.MarkRunning(id, false);
   table_.Finish(id, Outcome(JobState::kSucceeded));
   EXPECT_THAT(watcher->states, ElementsAre(JobState::kRunning, JobState::kSucceeded));
+}
+
+TEST_F(JobTableTest, AWatcherIsToldOfOutputs) {
+  const JobId id = Add();
+  auto watcher = std::make_shared<Recorder>();
+  auto gone = std::make_shared<Recorder>();
+  ASSERT_OK(table_.Watch(kAlice, id, watcher));
+  ASSERT_OK(table_.Watch(kAlice, id, gone));
+  table_.StopWatching(id, gone.get());
+  table_.TellOutput(id);
+  table_.TellOutput(JobId(77));
+  EXPECT_EQ(watcher->outputs, 1);
+  EXPECT_EQ(gone->outputs, 0);
+  EXPECT_THAT(watcher->states, ElementsAre());
 }
 
 TEST_F(JobTableTest, PagesGoFromTheNewestToTheOldest) {

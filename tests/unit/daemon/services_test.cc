@@ -23,6 +23,7 @@
 #include "server/daemon/socket_file.h"
 #include "tests/testing/temp_dir.h"
 #include "tests/unit/daemon/daemon_parts.h"
+#include "transport/ready_word.h"
 #include "weft/config/v1/daemon_config.pb.h"
 #include "weft/v1/service.grpc.pb.h"
 
@@ -241,6 +242,40 @@ TEST_F(ServicesTest, WatchTellsTheStatesUpToTheLast) {
   EXPECT_TRUE(stream->Finish().ok());
   EXPECT_EQ(states.back(), v1::JOB_STATE_SUCCEEDED);
   EXPECT_EQ(states[states.size() - 2], v1::JOB_STATE_RUNNING);
+}
+
+// One watcher from the start, and one that comes when the job has failed.
+TEST_F(ServicesTest, WatchTellsEveryDeliveredOutputOnceBeforeTheTerminalState) {
+  d_.executor->launch_at_once = false;
+  v1::Job job = EchoJob();
+  job.mutable_nodes(1)->mutable_download()->set_delivery(v1::DownloadNode::DELIVERY_WHEN_READY);
+  v1::SubmitResponse submitted;
+  ASSERT_TRUE(Submit(job, false, submitted).ok());
+  const auto stub = v1::JobService::NewStub(channel_);
+  v1::WatchRequest request;
+  request.set_job_id(submitted.job_id());
+  for (const bool late : {false, true}) {
+    grpc::ClientContext context;
+    const auto stream = stub->Watch(&context, request);
+    v1::WatchResponse response;
+    std::vector<std::string> told;
+    while (stream->Read(&response)) {
+      if (response.has_output()) {
+        EXPECT_FALSE(response.has_info());
+        told.push_back(response.output().data());
+        if (!late) d_.executor->EndLaunch({.code = absl::StatusCode::kInternal});
+      } else if (response.info().state() == v1::JOB_STATE_RUNNING) {
+        d_.executor->GiveNotice([](const transport::SharedMemory& staging) {
+          std::memcpy(staging.data() + 256, "abcd", 4);
+          *transport::ReadyWord(staging.data(), 260) = transport::kOutputReady;
+        });
+      } else if (response.info().state() != v1::JOB_STATE_QUEUED) {
+        told.push_back(v1::JobState_Name(response.info().state()));
+      }
+    }
+    EXPECT_TRUE(stream->Finish().ok());
+    EXPECT_THAT(told, ElementsAre("abcd", "JOB_STATE_FAILED"));
+  }
 }
 
 TEST_F(ServicesTest, WaitGivesUpAfterItsTimeoutAndTheJobGoesOn) {

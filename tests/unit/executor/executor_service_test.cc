@@ -6,6 +6,7 @@
 #include <google/protobuf/text_format.h>
 #include <sys/socket.h>
 
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -28,6 +29,7 @@
 #include "tests/unit/executor/test_device.h"
 #include "tests/unit/executor/test_loop.h"
 #include "transport/executor_messages.h"
+#include "transport/ready_word.h"
 #include "weft/executor/v1/executor.pb.h"
 #include "weft/v1/job.pb.h"
 
@@ -80,13 +82,13 @@ class ExecutorServiceTest : public ::testing::Test {
                          cuda::QueryDeviceInfo(TestDriver(), kHealthyDevice));
     device_ = FromDeviceLimits(ToDeviceLimits(info));
     ASSERT_OK_AND_ASSIGN(memory_, MemoryMap::Create(context_));
-    ASSERT_OK_AND_ASSIGN(preparer_,
-                         GraphPreparer::Create(context_, device_, modules_, user_modules_));
     ASSERT_OK_AND_ASSIGN(transport::SharedMemory area,
                          transport::SharedMemory::Create("transfer", kTransferBytes));
     transfer_bytes_ = area.data();
     ASSERT_OK_AND_ASSIGN(transfers_, TransferArea::Create(context_, *memory_, std::move(area)));
     loop_.emplace(context_);
+    ASSERT_OK_AND_ASSIGN(preparer_, GraphPreparer::Create(context_, device_, modules_,
+                                                          user_modules_, loop_->notice()));
     service_.emplace(ServiceParts{context_, *channel_, *memory_, *preparer_, loop_->graphs(),
                                   *transfers_, loop_->loop()});
   }
@@ -265,6 +267,30 @@ TEST_F(ExecutorServiceTest, ReleasedExecutableServesTheNextGraphOfItsStructure) 
     EXPECT_EQ(loop_->Next().code, absl::StatusCode::kOk);
     EXPECT_EQ(std::memcmp(staging.data() + plan.nodes[2].staging.offset, text.data(), 8), 0);
     ASSERT_TRUE(Release(id).ok());
+  }
+}
+
+// As a graph, and through streams.
+TEST_F(ExecutorServiceTest, AHostOutputIsToldBeforeItsLaunchHasEnded) {
+  const v1::AllocateResponse buffer = AllocateBuffer();
+  for (const bool timed : {false, true}) {
+    v1::PrepareRequest request = RequestOf(kRoundTrip, buffer.address());
+    request.mutable_job()->mutable_options()->set_collect_timeline(timed);
+    request.mutable_job()->mutable_nodes(2)->mutable_download()->set_delivery(
+        weft::v1::DownloadNode::DELIVERY_WHEN_READY);
+    const plan::Plan plan = PlanOf(request);
+    const transport::SharedMemory staging = Prepare(request);
+    std::atomic<uint32_t>& word = *transport::ReadyWord(staging.data(), plan.nodes[2].ready.offset);
+    for (const char* text : {"abcdefgh", "ABCDEFGH"}) {
+      word = transport::kOutputPending;
+      std::memcpy(staging.data() + plan.nodes[0].staging.offset, text, 8);
+      loop_->Submit(1);
+      EXPECT_EQ(loop_->Next().code, absl::StatusCode::kOk);
+      EXPECT_TRUE(loop_->TakeNotice());
+      EXPECT_EQ(word, transport::kOutputReady);
+      EXPECT_EQ(std::memcmp(staging.data() + plan.nodes[2].staging.offset, text, 8), 0);
+    }
+    EXPECT_TRUE(Release(1).ok());
   }
 }
 

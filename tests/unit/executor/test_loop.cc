@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/unique_fd.h"
-#include "transport/ring_server.h"
 
 namespace weft::executor {
 namespace {
@@ -81,10 +80,9 @@ void Gate::Block(void* gate) {
 
 TestLoop::TestLoop(const cuda::Context& context, LaunchLoopOptions options) {
   client_ = *transport::RingClient::Create({.capacity = 256, .spin = absl::Microseconds(20)});
-  loop_ = std::make_unique<LaunchLoop>(
-      context, graphs_,
-      *transport::RingServer::Attach(UniqueFd(::fcntl(client_->fd(), F_DUPFD_CLOEXEC, 0))),
-      std::move(options));
+  auto ring = *transport::RingServer::Attach(UniqueFd(::fcntl(client_->fd(), F_DUPFD_CLOEXEC, 0)));
+  notice_ = ring->notice();
+  loop_ = std::make_unique<LaunchLoop>(context, graphs_, std::move(ring), std::move(options));
   thread_ = std::thread([this] { outcome_ = loop_->Run(); });
 }
 
@@ -113,9 +111,18 @@ std::shared_ptr<PreparedGraph> TestLoop::AddCut(uint64_t id, build::SegmentTable
 }
 
 transport::Completion TestLoop::Next() {
-  const std::optional<transport::Completion> completion = client_->Wait(absl::Seconds(30));
+  std::optional<transport::Completion> completion = client_->Wait(absl::Seconds(30));
+  while (!completion.has_value() && client_->TakeNotice()) {
+    noticed_ = true;
+    completion = client_->Wait(absl::Seconds(30));
+  }
   EXPECT_TRUE(completion.has_value());
   return completion.value_or(transport::Completion{});
+}
+
+bool TestLoop::TakeNotice() {
+  const bool is_given = client_->TakeNotice();
+  return std::exchange(noticed_, false) || is_given;
 }
 
 LaunchLoop::Outcome TestLoop::Join() {

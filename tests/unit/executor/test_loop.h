@@ -18,6 +18,7 @@
 #include "server/executor/launch_loop.h"
 #include "server/executor/prepared_graph.h"
 #include "transport/ring_client.h"
+#include "transport/ring_server.h"
 
 namespace weft::executor {
 
@@ -63,19 +64,24 @@ class TestLoop {
   uint64_t Submit(uint64_t graph) { return *client_->Submit(GraphId(graph)); }
   // The next completion; fails the test when none comes within 30 s.
   transport::Completion Next();
+  // Whether a notice was given since the last call.
+  bool TakeNotice();
   // Waits until Run has returned.
   LaunchLoop::Outcome Join();
 
   GraphStore& graphs() { return graphs_; }
   transport::RingClient& client() { return *client_; }
   LaunchLoop& loop() { return *loop_; }
+  const transport::RingNotice& notice() const { return *notice_; }
   std::thread& thread() { return thread_; }
 
  private:
   GraphStore graphs_;
   std::unique_ptr<transport::RingClient> client_;
+  std::optional<transport::RingNotice> notice_;  // of the ring, which the loop owns
   std::unique_ptr<LaunchLoop> loop_;
   std::optional<LaunchLoop::Outcome> outcome_;
+  bool noticed_ = false;  // by the way of Next
   std::thread thread_;
 };
 

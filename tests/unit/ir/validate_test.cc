@@ -81,6 +81,31 @@ TEST_F(ValidateTest, SharedBufferTakesItsOwnTypeAndShape) {
   EXPECT_THAT(graph.outputs[0].shape, ElementsAre(4, 8));
 }
 
+TEST_F(ValidateTest, AnOutputIsDeliveredAtTheEndUnlessTheJobSaysOtherwise) {
+  ASSERT_OK_AND_ASSIGN(Graph graph, Check(R"(buffers { name: "b" shared: "frames" }
+      nodes { download { src { buffer: "b" } } }
+      nodes { download { src { buffer: "b" } delivery: DELIVERY_AT_END } }
+      nodes { download { src { buffer: "b" } delivery: DELIVERY_WHEN_READY } })"));
+  EXPECT_FALSE(IsHostOutput(graph.nodes[0].op));
+  EXPECT_FALSE(IsHostOutput(graph.nodes[1].op));
+  EXPECT_TRUE(IsHostOutput(graph.nodes[2].op));
+  EXPECT_EQ(graph.outputs[2].delivery, Delivery::kWhenReady);
+}
+
+TEST_F(ValidateTest, OneHostOutputTooManyIsReportedOnce) {
+  std::string job = "buffers { name: 'b' shared: 'frames' } ";
+  for (size_t i = 0; i < kMaxHostOutputs; ++i) {
+    job += "nodes { download { src { buffer: 'b' } delivery: DELIVERY_WHEN_READY } } ";
+  }
+  EXPECT_OK(Check(job).status());
+  for (int i = 0; i < 2; ++i) {
+    job += "nodes { download { src { buffer: 'b' } delivery: DELIVERY_WHEN_READY } } ";
+  }
+  const absl::Status refused = Check(job).status();
+  EXPECT_THAT(refused, StatusIs(kInvalid, HasSubstr("one more than the 1024 outputs")));
+  EXPECT_EQ(ViolationsOf(refused).size(), 1u);
+}
+
 TEST_F(ValidateTest, SharedBufferMayBeDescribedAnewButMustFit) {
   ASSERT_OK_AND_ASSIGN(Graph graph,
                        Check(R"(buffers { name: "a" shared: "frames" data_type: DATA_TYPE_F64 }

@@ -198,6 +198,23 @@ TEST_F(VerifyPlanTest, FindsBytesOutsideTheArea) {
   EXPECT_THAT(Verify(), StatusIs(absl::StatusCode::kInternal, HasSubstr("outside its area")));
 }
 
+TEST_F(VerifyPlanTest, FindsAReadyWordThatIsMissingOrMisplaced) {
+  job_ = *PlanText(R"(buffers { name: 'x' shape: 10 } nodes { fill { dst { buffer: 'x' } } }
+      nodes { name: 'early' download { src { buffer: 'x' } delivery: DELIVERY_WHEN_READY } }
+      nodes { name: 'late' download { src { buffer: 'x' } } })");
+  const ByteRange placed = job_.plan.nodes[1].ready;
+  EXPECT_EQ(placed, (ByteRange{12, kReadyWordBytes}));
+  EXPECT_OK(Verify());
+  for (const ByteRange& wrong : {ByteRange{}, ByteRange{8, 4}, ByteRange{13, 4}, ByteRange{12, 8},
+                                 ByteRange{260, 4}, ByteRange{job_.plan.staging_bytes, 4}}) {
+    job_.plan.nodes[1].ready = wrong;
+    EXPECT_THAT(Verify(), StatusIs(absl::StatusCode::kInternal)) << wrong.offset;
+  }
+  job_.plan.nodes[1].ready = placed;
+  job_.plan.nodes[2].ready = {300, 4};
+  EXPECT_THAT(Verify(), StatusIs(absl::StatusCode::kInternal, HasSubstr("for no output")));
+}
+
 TEST_F(VerifyPlanTest, FindsAnOrderThatRunsBackwards) {
   std::swap(job_.plan.order[0], job_.plan.order[1]);
   EXPECT_THAT(Verify(), StatusIs(absl::StatusCode::kInternal, HasSubstr("is issued before")));

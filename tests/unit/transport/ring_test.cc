@@ -132,6 +132,48 @@ TEST(RingTest, WaitTimesOutAndInterruptEndsIt) {
   interrupter.join();
 }
 
+// What a launch says before it ends, to a client that sleeps and to one that does not wait yet.
+TEST(RingTest, ANoticeEndsAWaitWithoutACompletion) {
+  const Ring ring = MakeRing(2);
+  EXPECT_FALSE(ring.client->TakeNotice());
+  std::thread server([&ring] { ring.server->notice().Give(); });
+  EXPECT_FALSE(ring.client->Wait(absl::InfiniteDuration()).has_value());
+  EXPECT_TRUE(ring.client->TakeNotice());
+  server.join();
+  ring.server->notice().Give();
+  ring.server->notice().Give();
+  EXPECT_FALSE(ring.client->Wait(absl::InfiniteDuration()).has_value());
+  EXPECT_TRUE(ring.client->TakeNotice());
+  EXPECT_FALSE(ring.client->TakeNotice());
+}
+
+TEST(RingTest, ACompletionIsReadBesideANotice) {
+  const Ring ring = MakeRing(2);
+  ASSERT_OK(ring.client->Submit(GraphId(1)));
+  ring.server->notice().Give();
+  ring.server->Complete(ring.server->Take()->sequence, absl::StatusCode::kOk);
+  EXPECT_TRUE(ring.client->Wait(absl::InfiniteDuration()).has_value());
+  EXPECT_TRUE(ring.client->TakeNotice());
+}
+
+// The doorbell alone says nothing: the client looks, and goes back to sleep.
+TEST(RingTest, ARingOfTheDoorbellWithoutANoticeIsNoReasonToReturn) {
+  const Ring ring = MakeRing(2);
+  ASSERT_OK_AND_ASSIGN(const SharedMemory memory,
+                       SharedMemory::Map(CopyOf(*ring.client), RingBytes(2)));
+  const Doorbell doorbell(&reinterpret_cast<RingHeader*>(memory.data())->client_doorbell);
+  std::atomic<bool> returned{false};
+  std::thread waiter([&] {
+    EXPECT_FALSE(ring.client->Wait(absl::InfiniteDuration()).has_value());
+    EXPECT_TRUE(ring.client->TakeNotice());
+    returned = true;
+  });
+  for (int i = 0; i < 1000; ++i) doorbell.Ring();
+  EXPECT_FALSE(returned);
+  ring.server->notice().Give();
+  waiter.join();
+}
+
 TEST(RingTest, OtherCapacitiesAreRefused) {
   for (const uint32_t capacity : {0u, 1u, 3u, 2 * kMaxRingCapacity}) {
     EXPECT_THAT(RingClient::Create({.capacity = capacity}),
