@@ -34,8 +34,8 @@ struct NodeSpec {
   std::shared_ptr<const GraphBody> child;  // child graph nodes: a copy, as the API says
   std::vector<uint32_t> dependencies;      // indices of earlier nodes, ascending, each once
   std::shared_ptr<const ConditionalSpec> conditional = nullptr;
-  weft_host_launch shape = {};                                          // kernel nodes
-  LaunchAttributes attributes;                                          // kernel nodes
+  weft_host_launch shape = {};  // kernel nodes
+  LaunchAttributes attributes;  // kernel nodes
 };
 
 // Nodes in the order in which they were added. Because a node can only depend on earlier ones, this

@@ -64,7 +64,7 @@ struct PlannedNode {
   bool has_waiters = false;  // a node of another lane waits for this one: record an event
   uint32_t segment = 0;      // in Plan::segments; 0 in a plan that is not cut
   Slice waits;               // in Plan::waits
-  Slice launches;            // in Plan::launches; kernel nodes, library calls on CPU devices, large copies
+  Slice launches;  // in Plan::launches; kernel nodes, library calls on CPU devices, large copies
   // Kernel nodes whose schema has a workspace, library calls on GPUs, and nodes that run graphs with
   // scratch memory: where it lies in the scratch area. Bodies of one conditional node share it.
   ByteRange workspace;

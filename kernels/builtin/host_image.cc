@@ -11,8 +11,7 @@ std::vector<weft_host_kernel> AllEntries() {
   for (const HostEntries& part :
        {ElementwiseEntries(), ReduceEntries(), ScanEntries(), MatrixEntries(), ImageEntries(),
         HistogramEntries(), GatherEntries(), DotEntries(), LayernormEntries(), RandomEntries(),
-        ArgEntries(), SpinEntries(), FlowEntries(), CompactEntries(),
-        CopyBytesEntries()}) {
+        ArgEntries(), SpinEntries(), FlowEntries(), CompactEntries(), CopyBytesEntries()}) {
     all.insert(all.end(), part.entries, part.entries + part.count);
   }
   return all;

@@ -3,9 +3,8 @@
 #include <iterator>
 #include <utility>
 
-#include "kernels/library/prim_schemas.h"
-
 #include "kernels/library/dnn_schemas.h"
+#include "kernels/library/prim_schemas.h"
 #include "kernels/library/rand_schemas.h"
 #include "kernels/library/solver_schemas.h"
 #include "kernels/library/sparse_schemas.h"

@@ -46,12 +46,12 @@ class PeerServiceTest : public ::testing::Test {
                          cuda::QueryDeviceInfo(TestDriver(), kHealthyDevice));
     device_ = FromDeviceLimits(ToDeviceLimits(info));
     ASSERT_OK_AND_ASSIGN(memory_, MemoryMap::Create(context_));
-    ASSERT_OK_AND_ASSIGN(preparer_,
-                         GraphPreparer::Create(context_, device_, modules_, user_modules_));
     ASSERT_OK_AND_ASSIGN(transport::SharedMemory area,
                          transport::SharedMemory::Create("transfer", 4096));
     ASSERT_OK_AND_ASSIGN(transfers_, TransferArea::Create(context_, *memory_, std::move(area)));
     loop_.emplace(context_);
+    ASSERT_OK_AND_ASSIGN(preparer_, GraphPreparer::Create(context_, device_, modules_,
+                                                          user_modules_, loop_->notice()));
     service_.emplace(ServiceParts{context_, *channel_, *memory_, *preparer_, loop_->graphs(),
                                   *transfers_, loop_->loop()});
     fd_ = MemoryOfOtherDevice(context_, size_bytes_);
