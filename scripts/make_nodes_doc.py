@@ -16,6 +16,7 @@ Each cell is from a run: the demo jobs (`demos/jobs`) that go through this kind 
 all of whose outputs agreed with NumPy and SciPy (`demos/check_demos.py`), which share no code with Weft.
 `scripts/record_nodes.py` makes a column, `scripts/make_nodes_doc.py` this page. Every built-in kernel is also held, on
 every dtype, to a reference of its own by `weft_kernel_tests`, on both drivers; docs/gpu-runs.md has those runs.
+`demos/gpu` has the jobs that a CPU device must refuse.
 "copy, between devices" is `demos/two_devices`, on a server with two devices; the H200 of these runs had none beside it.
 docs/job-format.md says what each one does.
 
@@ -53,7 +54,8 @@ def main():
                 cells.append("not run")
                 continue
             jobs |= set(entry["passed"]) | set(entry["failed"])
-            cells.append("passed" if not entry["failed"] else "FAILED: " + ", ".join(entry["failed"]))
+            good = "refused, and says why" if entry.get("refused") else "passed"
+            cells.append(good if not entry["failed"] else "FAILED: " + ", ".join(entry["failed"]))
         print(f"| {row} | " + " | ".join(cells) + " | " + ", ".join(sorted(jobs)) + " |")
     print(LIBRARIES, end="")
     weft = os.path.join(sys.argv[1], "bin", "weft")

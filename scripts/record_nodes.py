@@ -2,11 +2,11 @@
 """Runs every demo job of an installed tree on one driver, holds its outputs to NumPy and SciPy, and records which kinds
 of node, library calls and kinds of buffer and code it went through: one column of docs/nodes.md.
 
-    scripts/record_nodes.py PREFIX cpu|cuda --device NAME --out docs/runs/NAME.json [--only two_devices]
+    scripts/record_nodes.py PREFIX cpu|cuda --device NAME --out docs/runs/NAME.json [--only two_devices|gpu]
 
 PREFIX: an installed tree with the demos. Needs Python 3 with NumPy and SciPy. Exit status 0 when all passed. The copies
-between devices (demos/two_devices) run where there are two; --only records them alone, into a record that is there, and
-needs Python alone.
+between devices (demos/two_devices) run where there are two; the jobs of demos/gpu need NVRTC and nvcc, and must be refused
+on a CPU device. --only records these or those alone, into a record that is there, and needs no SciPy.
 """
 
 import argparse
@@ -17,6 +17,7 @@ import sys
 import tempfile
 
 import demo_jobs
+import gpu_jobs
 import two_devices
 
 def run(command):
@@ -38,13 +39,28 @@ def record_two_devices(arguments, rows):
     return good
 
 
+def record_gpu_jobs(arguments, rows):
+    """The names of those that failed."""
+    failed = []
+    for name, its_rows, said in gpu_jobs.run(arguments.prefix, arguments.driver):
+        print(f"{'FAILED' if said else 'ok    '}  gpu/{name}" + (f"\n{said}" if said else ""))
+        names = [f"gpu/{name}"]
+        for row in its_rows:
+            rows[row] = {"passed": [] if said else names, "failed": names if said else []}
+            if arguments.driver == "cpu":
+                rows[row]["refused"] = True
+        if said:
+            failed += names
+    return failed
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("prefix")
     parser.add_argument("driver", choices=["cpu", "cuda"])
     parser.add_argument("--device", required=True)
     parser.add_argument("--out", required=True)
-    parser.add_argument("--only", choices=["two_devices"])
+    parser.add_argument("--only", choices=["two_devices", "gpu"])
     arguments = parser.parse_args()
     demos = os.path.join(arguments.prefix, "share", "weft", "demos")
     weft = os.path.join(arguments.prefix, "bin", "weft")
@@ -69,8 +85,10 @@ def main():
             for row in demo_jobs.rows_of(text.read()):
                 entry = rows.setdefault(row, {"passed": [], "failed": []})
                 entry["passed" if good else "failed"].append(name)
-    if not record_two_devices(arguments, rows):
+    if arguments.only != "gpu" and not record_two_devices(arguments, rows):
         failed.append("two_devices")
+    if arguments.only != "two_devices":
+        failed += record_gpu_jobs(arguments, rows)
     with open(arguments.out, "w", encoding="utf-8") as out:
         json.dump({"device": arguments.device, "driver": arguments.driver, "rows": dict(sorted(rows.items()))}, out,
                   indent=1, ensure_ascii=False)

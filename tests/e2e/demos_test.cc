@@ -50,6 +50,15 @@ TEST_F(DemosTest, EdgesRunsWithoutADaemon) {
   Check("edges");
 }
 
+TEST_F(DemosTest, WhatNeedsAGpuIsRefusedAndSaysSo) {
+  StartDaemon();
+  const ProgramResult run =
+      Weft({"run", DemosFolder() + "/gpu/whole_device.textproto", "--out-dir=" + dir_.path()});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, HasSubstr("run the job on a GPU"));
+  EXPECT_EQ(RunCanary(), 0);
+}
+
 class DemosOverADaemonTest : public DemosTest, public ::testing::WithParamInterface<std::string> {};
 
 TEST_P(DemosOverADaemonTest, GivesWhatTheReferenceGives) {
