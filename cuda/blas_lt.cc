@@ -31,6 +31,7 @@ namespace internal {
   X(cublasLtMatmulPreferenceSetAttribute)
 
 struct BlasLtFunctions {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration
 #define WEFT_BLAS_LT_MEMBER(name) decltype(&::name) name = nullptr;
   WEFT_BLAS_LT_FUNCTIONS(WEFT_BLAS_LT_MEMBER)
 #undef WEFT_BLAS_LT_MEMBER

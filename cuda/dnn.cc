@@ -43,6 +43,7 @@ namespace internal {
   X(cudnnConvolutionBiasActivationForward)
 
 struct DnnFunctions {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration
 #define WEFT_DNN_MEMBER(name) decltype(&::name) name = nullptr;
   WEFT_DNN_FUNCTIONS(WEFT_DNN_MEMBER)
 #undef WEFT_DNN_MEMBER

@@ -30,6 +30,7 @@ namespace internal {
   X(cufftExecZ2D)
 
 struct FftFunctions {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration
 #define WEFT_FFT_MEMBER(name) decltype(&::name) name = nullptr;
   WEFT_FFT_FUNCTIONS(WEFT_FFT_MEMBER)
 #undef WEFT_FFT_MEMBER

@@ -77,6 +77,7 @@ struct Nvrtc::Library {
   X(nvrtcGetCUBIN)              \
   X(nvrtcGetPTXSize)            \
   X(nvrtcGetPTX)
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration
 #define WEFT_NVRTC_MEMBER(name) decltype(&::name) name = nullptr;
   WEFT_NVRTC_FUNCTIONS(WEFT_NVRTC_MEMBER)
 #undef WEFT_NVRTC_MEMBER

@@ -31,6 +31,7 @@ namespace internal {
   X(curandGenerateLogNormalDouble)
 
 struct RandomFunctions {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration
 #define WEFT_RANDOM_MEMBER(name) decltype(&::name) name = nullptr;
   WEFT_RANDOM_FUNCTIONS(WEFT_RANDOM_MEMBER)
 #undef WEFT_RANDOM_MEMBER

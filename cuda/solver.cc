@@ -35,6 +35,7 @@ namespace internal {
   X(cusolverDnXgesvd)
 
 struct SolverFunctions {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration
 #define WEFT_SOLVER_MEMBER(name) decltype(&::name) name = nullptr;
   WEFT_SOLVER_FUNCTIONS(WEFT_SOLVER_MEMBER)
 #undef WEFT_SOLVER_MEMBER

@@ -36,6 +36,7 @@ namespace internal {
   X(cusparseSpMM)
 
 struct SparseFunctions {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration
 #define WEFT_SPARSE_MEMBER(name) decltype(&::name) name = nullptr;
   WEFT_SPARSE_FUNCTIONS(WEFT_SPARSE_MEMBER)
 #undef WEFT_SPARSE_MEMBER

@@ -18,6 +18,8 @@ struct FlatGraph {
 
 FlatGraph FlattenGraph(const GraphBody& graph);
 
+// NOLINTBEGIN(misc-no-recursion): bodies of conditional nodes, at most GraphBody::kMaxDepth levels
+
 // Puts a graph and its child graphs, to any depth, into one list. Children are kept on a stack of its
 // own, not on the thread's.
 class Flattener {
@@ -67,7 +69,6 @@ class Flattener {
     work->condition = spec.condition;
     flat_.conditions.push_back(spec.condition);
     for (const std::shared_ptr<Graph>& body : spec.bodies) {
-      // NOLINTNEXTLINE(misc-no-recursion): at most GraphBody::kMaxDepth levels
       FlatGraph flat = FlattenGraph(body->Snapshot());
       flat_.conditions.insert(flat_.conditions.end(), flat.conditions.begin(),
                               flat.conditions.end());
@@ -136,6 +137,8 @@ class Flattener {
 
 FlatGraph FlattenGraph(const GraphBody& graph) { return Flattener().Flatten(graph); }
 
+// NOLINTEND(misc-no-recursion)
+
 // Whether what a node does may become what `after` does. Both null: nothing to change.
 bool Exchangeable(const ActionPtr& before, const ActionPtr& after) {
   if (before == nullptr || after == nullptr) return before == after;
@@ -177,7 +180,7 @@ CUgraphExecUpdateResult CompareNode(const FlatGraph& after, const GraphShape& be
 
 }  // namespace
 
-std::shared_ptr<GraphExec> GraphExec::Instantiate(std::shared_ptr<const Graph> graph,
+std::shared_ptr<GraphExec> GraphExec::Instantiate(const std::shared_ptr<const Graph>& graph,
                                                   unsigned long long flags) {
   FlatGraph flat = Flattener().Flatten(graph->Snapshot());
   auto shape = std::make_shared<const GraphShape>(std::move(flat.shape));

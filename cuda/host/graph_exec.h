@@ -71,7 +71,7 @@ class GraphExec {
   // `graph`: the recorded graph, which the handles of its nodes name; kept alive. Null when it has
   // conditional nodes and another executable.
   // `flags`: of cuGraphInstantiateWithFlags.
-  static std::shared_ptr<GraphExec> Instantiate(std::shared_ptr<const Graph> graph,
+  static std::shared_ptr<GraphExec> Instantiate(const std::shared_ptr<const Graph>& graph,
                                                 unsigned long long flags = 0);
 
   const Graph& graph() const { return *graph_; }

@@ -34,6 +34,8 @@ GraphRun::GraphRun(Context& context, int priority, LaunchPlan plan)
   }
 }
 
+// NOLINTBEGIN(misc-no-recursion): runs of conditional bodies, at most GraphBody::kMaxDepth levels
+
 void GraphRun::Start(std::function<void()> on_end) {
   on_end_ = std::move(on_end);
   if (plan_.conditions != nullptr) {
@@ -193,10 +195,12 @@ void GraphRun::Cancel() {
     for (const auto& [node, body] : bodies_) bodies.push_back(body);
   }
   for (const std::shared_ptr<GraphRun>& body : bodies) {
-    body->Cancel();  // NOLINT(misc-no-recursion): at most GraphBody::kMaxDepth levels
+    body->Cancel();
   }
   for (const uint32_t node : parked) PostBehind(node);
 }
+
+// NOLINTEND(misc-no-recursion)
 
 void GraphRun::Abandon() {
   for (size_t i = 0; i < event_records_.size(); ++i) {

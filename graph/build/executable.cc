@@ -82,6 +82,7 @@ NodeIndex OwnerOf(const OperationList& list, uint32_t position) {
 }
 
 // Operations of a list, with those of the graphs that it runs.
+// NOLINTNEXTLINE(misc-no-recursion): at most ir::kMaxGraphDepth levels
 size_t CountOperations(const OperationList& list) {
   size_t count = list.operations.size();
   for (const GraphRun& run : list.runs) {

@@ -57,6 +57,8 @@ struct Adder {
 // Which node of a CUDA graph carries out which operation of a list.
 using NodesOfOperations = std::vector<cuda::NodeRef>;
 
+// NOLINTBEGIN(misc-no-recursion): graphs that graphs run, at most ir::kMaxGraphDepth levels
+
 // Records one graph of a job, the job itself or a segment of it into `into`.
 class Builder {
  public:
@@ -123,7 +125,6 @@ class Builder {
     return std::visit(Adder{into_, capture, list_, dependencies}, operation);
   }
 
-  // Bodies run bodies, to ir::kMaxGraphDepth levels: NOLINTBEGIN(misc-no-recursion)
   absl::StatusOr<cuda::NodeRef> AddBody(const GraphRun::Body& body, cuda::Graph& into,
                                         cuda::Dependencies before) {
     const plan::Plan& plan = job_.plan.graphs[body.graph];
@@ -150,7 +151,6 @@ class Builder {
     }
     return conditional.node;
   }
-  // NOLINTEND(misc-no-recursion)
 
   // What others wait for. Behind an output that is delivered when ready that is its copy: the call that
   // tells of it goes on beside them.
@@ -171,6 +171,8 @@ class Builder {
   NodesOfOperations& nodes_;
   std::optional<cuda::Stream> capture_;  // of library calls, where there are any
 };
+
+// NOLINTEND(misc-no-recursion)
 
 }  // namespace
 

@@ -184,7 +184,7 @@ class Resolver {
                                   const cuda::Function& function) {
     const uint32_t bytes = op.launch.shared_bytes;
     if (bytes <= attributes.max_dynamic_shared_bytes) return absl::OkStatus();
-    const absl::Status allowed = function.SetMaxDynamicSharedBytes(bytes);
+    absl::Status allowed = function.SetMaxDynamicSharedBytes(bytes);
     if (!absl::IsInvalidArgument(allowed)) return allowed;
     return SharedMemoryError(op.entry, attributes.static_shared_bytes, bytes);
   }

@@ -23,16 +23,16 @@ uint64_t ElementsOf(const ReadView& view) {
 }
 
 kernels::PhaseLaunch LaunchFor(const std::string& entry, uint64_t count) {
-  const uint64_t blocks = std::clamp<uint64_t>(count / (4 * kThreads) + 1, 1, kMaxBlocks);
+  const uint64_t blocks = std::clamp<uint64_t>(count / (uint64_t{4} * kThreads) + 1, 1, kMaxBlocks);
   return {entry, {static_cast<uint32_t>(blocks), 1, 1}, {kThreads, 1, 1}, 0};
 }
 
 }  // namespace
 
-void ExpressionReader::Refuse(int argument, std::string description) {
+void ExpressionReader::Refuse(int argument, const std::string& description) {
   const std::string& name = node_.args(argument).name();
   violations_.Add(KernelRefuses(place_, absl::StrCat(kArguments, "[", argument, "]"),
-                                absl::StrCat("argument ", Quote(name)), std::move(description)));
+                                absl::StrCat("argument ", Quote(name)), description));
 }
 
 bool ExpressionReader::MatchArguments() {
@@ -170,7 +170,7 @@ bool ExpressionReader::AddKernel(ExpressionTable& table) {
     violations_.Add(ExpressionFault(place_, body.status().message()));
     return false;
   }
-  std::optional<std::string> entry = table.Add(*std::move(body));
+  std::optional<std::string> entry = table.Add(*body);
   if (!entry.has_value()) {
     violations_.Add(TooManyExpressions(place_, kMaxExpressions));
     return false;

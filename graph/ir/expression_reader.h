@@ -41,7 +41,7 @@ class ExpressionReader {
  private:
   // By name of the expression: the argument; -1: none is given.
   bool MatchArguments();
-  void Refuse(int argument, std::string description);
+  void Refuse(int argument, const std::string& description);
   bool ReadElements(int argument, const ViewReader& views, ReadView& read);
   bool ReadTarget(const ViewReader& views);
   bool ReadOperand(uint32_t index, const ViewReader& views);

@@ -13,12 +13,12 @@ std::string EntryOf(uint32_t number) { return absl::StrCat("expression_", number
 
 }  // namespace
 
-std::optional<std::string> ExpressionTable::Add(std::string body) {
+std::optional<std::string> ExpressionTable::Add(const std::string& body) {
   const auto number = static_cast<uint32_t>(kernels_.size());
   const auto found = kernels_.find(body);
   if (found != kernels_.end()) return EntryOf(found->second);
   if (number == kMaxExpressions) return std::nullopt;
-  kernels_.emplace(std::move(body), number);
+  kernels_.emplace(body, number);
   return EntryOf(number);
 }
 

@@ -21,7 +21,7 @@ class ExpressionTable {
   uint32_t module() const { return module_; }
   // The name of the kernel with these parameters and body (kernels/expression/expression_source.h);
   // nullopt: there are kMaxExpressions others.
-  std::optional<std::string> Add(std::string body);
+  std::optional<std::string> Add(const std::string& body);
   // Appends the module to the job's; nothing where there is no kernel.
   void AddTo(Graph& graph) const;
 

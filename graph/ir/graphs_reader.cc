@@ -92,6 +92,7 @@ class GraphsReader {
 
   void ReportCycle(std::vector<uint32_t> cycle) {
     std::vector<std::string> names;  // each runs the one behind it
+    names.reserve(cycle.size());
     std::reverse(cycle.begin() + 1, cycle.end());
     for (const uint32_t i : cycle) names.push_back(job_.graphs(static_cast<int>(i)).name());
     violations_.Add(GraphCycle(GraphField(cycle.front(), "nodes"), names));

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "graph/ir/field_names.h"
 #include "graph/ir/limits.h"
@@ -95,8 +96,8 @@ bool UserKernelReader::ReadCode(const NameTable& modules, UserKernelOp& op) {
     op.module = *module;
   }
   op.entry = node_.entry();
-  const bool entry_good = !op.entry.empty() && op.entry.size() <= kMaxTextBytes &&
-                          op.entry.find('\0') == std::string::npos;
+  const bool entry_good =
+      !op.entry.empty() && op.entry.size() <= kMaxTextBytes && !absl::StrContains(op.entry, '\0');
   if (!entry_good) violations_.Add(BadEntry(place_, op.entry));
   return module.has_value() && entry_good;
 }

@@ -131,6 +131,7 @@ absl::Status DeadlockError(const PlanState& state, std::vector<uint32_t> nodes) 
     if (!ir::IsSemaphorePair(state.graph, signal, wait)) continue;
     std::rotate(nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(i), nodes.end());
     std::vector<std::string> path;
+    path.reserve(nodes.size());
     for (const uint32_t node : nodes) path.push_back(state.graph.nodes[node].name);
     const uint64_t value = std::get<ir::SemaphoreWaitOp>(state.graph.node(wait).op).value;
     return InvalidArgumentError({ir::SemaphoreDeadlock(PlaceOf(state, wait), value, path)});

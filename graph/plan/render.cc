@@ -220,7 +220,7 @@ class Renderer {
       return absl::StrCat(FlowWork(node.op), ", which it is by then");
     }
     if (planned.is_no_op) return absl::StrCat(ir::KindName(node.op), ", nothing to do");
-    const std::string flow = FlowWork(node.op);
+    std::string flow = FlowWork(node.op);
     if (!flow.empty()) return flow;
     const std::string kernel = KernelName(node.op);
     if (const auto* symbol = std::get_if<ir::SymbolOp>(&node.op)) {

@@ -52,7 +52,7 @@ bool SectionsFit(const std::string& bytes, const Elf64_Ehdr& header) {
 }  // namespace
 
 absl::Status CheckPtx(absl::string_view module, const std::string& bytes) {
-  if (bytes.find('\0') != std::string::npos) {
+  if (absl::StrContains(bytes, '\0')) {
     return BadImageError(module, "PTX", "it has a NUL byte, which PTX, a text, has not");
   }
   if (!absl::StrContains(bytes, ".version") || !absl::StrContains(bytes, ".target")) {

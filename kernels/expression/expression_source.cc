@@ -208,7 +208,8 @@ class SourceWriter {
     }
     // Numbers have no sign; the exponent makes it a floating-point one.
     if (IsFloat(compute_)) {
-      return absl::StrFormat(compute_ == DType::kF32 ? "%.9ef" : "%.17e", real);
+      return compute_ == DType::kF32 ? absl::StrFormat("%.9ef", real)
+                                     : absl::StrFormat("%.17e", real);
     }
     return absl::StrCat("(", CudaTypeOf(compute_), ")", value->bits, "ULL");
   }

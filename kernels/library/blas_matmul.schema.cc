@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "kernels/bind.h"
 #include "kernels/library/library_schemas.h"
 #include "kernels/library/schema_parts.h"
 

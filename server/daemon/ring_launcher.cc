@@ -73,7 +73,7 @@ void RingLauncher::OnCompletion(const transport::Completion& completion) {
 }
 
 void RingLauncher::Stop(const absl::Status& why, GraphId graph,
-                        std::shared_ptr<const LaunchReport> report) {
+                        const std::shared_ptr<const LaunchReport>& report) {
   {
     absl::MutexLock lock(&mutex_);
     stopped_ = why;

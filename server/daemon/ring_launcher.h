@@ -34,7 +34,8 @@ class RingLauncher {
 
   // The executor is lost: no completion will come any more. Ends the thread, then answers every
   // launch in flight: the one of `graph` with `report`, when there is one, the others as lost.
-  void Stop(const absl::Status& why, GraphId graph, std::shared_ptr<const LaunchReport> report);
+  void Stop(const absl::Status& why, GraphId graph,
+            const std::shared_ptr<const LaunchReport>& report);
 
  private:
   struct Pending {
