@@ -8,8 +8,8 @@ extern "C" __global__ void scale_add(float* y, const float* x, float a, int coun
 
 // Each block adds up a part of x, waits for all other blocks, and writes the sum of all parts to its
 // place in `total`. `arrived` is 0. The blocks must run at once: a cooperative launch.
-extern "C" __global__ void sum_for_all(const float* x, float* parts, unsigned* arrived, float* total,
-                                       int per_block) {
+extern "C" __global__ void sum_for_all(const float* x, float* parts, unsigned* arrived,
+                                       float* total, int per_block) {
   if (threadIdx.x != 0) return;
   float part = 0.0f;
   for (int i = 0; i < per_block; ++i) part += x[blockIdx.x * per_block + i];
@@ -27,7 +27,8 @@ extern "C" __global__ void sum_for_all(const float* x, float* parts, unsigned* a
 // Reverses `count` elements in shared memory, of one block; more than 48 KiB of them.
 extern "C" __global__ void reverse_shared(float* x, int count) {
   extern __shared__ float kept[];
-  for (int i = static_cast<int>(threadIdx.x); i < count; i += static_cast<int>(blockDim.x)) kept[i] = x[i];
+  for (int i = static_cast<int>(threadIdx.x); i < count; i += static_cast<int>(blockDim.x))
+    kept[i] = x[i];
   __syncthreads();
   for (int i = static_cast<int>(threadIdx.x); i < count; i += static_cast<int>(blockDim.x))
     x[i] = kept[count - 1 - i];
