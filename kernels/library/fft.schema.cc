@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/byte_range.h"
+#include "kernels/bind.h"
 #include "kernels/library/library_schemas.h"
 #include "kernels/library/schema_parts.h"
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "kernels/bind.h"
 #include "kernels/library/prim_schemas.h"
 #include "kernels/library/schema_parts.h"
 
