@@ -141,11 +141,7 @@ std::vector<ConvCase> ConvCases() {
 INSTANTIATE_TEST_SUITE_P(Conv, ConvTest,
                          ::testing::Combine(::testing::ValuesIn(ConvCases()),
                                             ::testing::Values(Way::kStream, Way::kCaptured)),
-                         [](const auto& test) {
-                           return std::get<0>(test.param).name +
-                                  (std::get<1>(test.param) == Way::kStream ? "_stream"
-                                                                           : "_captured");
-                         });
+                         NameOfTest<ConvCase>);
 
 }  // namespace
 }  // namespace weft::testing

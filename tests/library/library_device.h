@@ -1,9 +1,12 @@
 // A device on which calls of libraries are made, by the executor's own way of finding them.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -69,5 +72,12 @@ class LibraryDevice {
 
   std::unique_ptr<executor::DeviceEnvironment> environment_;
 };
+
+// Of a test with a case, which has a name, and a way.
+template <typename Case>
+std::string NameOfTest(const ::testing::TestParamInfo<std::tuple<Case, Way>>& test) {
+  const auto& [problem, way] = test.param;
+  return problem.name + (way == Way::kStream ? "_stream" : "_captured");
+}
 
 }  // namespace weft::testing

@@ -176,11 +176,7 @@ std::vector<MatmulCase> Cases() {
 INSTANTIATE_TEST_SUITE_P(Matmul, MatmulTest,
                          ::testing::Combine(::testing::ValuesIn(Cases()),
                                             ::testing::Values(Way::kStream, Way::kCaptured)),
-                         [](const auto& test) {
-                           return std::get<0>(test.param).name +
-                                  (std::get<1>(test.param) == Way::kStream ? "_stream"
-                                                                           : "_captured");
-                         });
+                         NameOfTest<MatmulCase>);
 
 }  // namespace
 }  // namespace weft::testing

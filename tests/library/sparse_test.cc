@@ -171,11 +171,7 @@ std::vector<SparseCase> SparseCases() {
 INSTANTIATE_TEST_SUITE_P(Sparse, SparseTest,
                          ::testing::Combine(::testing::ValuesIn(SparseCases()),
                                             ::testing::Values(Way::kStream, Way::kCaptured)),
-                         [](const auto& test) {
-                           return std::get<0>(test.param).name +
-                                  (std::get<1>(test.param) == Way::kStream ? "_stream"
-                                                                           : "_captured");
-                         });
+                         NameOfTest<SparseCase>);
 
 }  // namespace
 }  // namespace weft::testing
